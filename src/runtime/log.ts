@@ -11,7 +11,7 @@ export interface LogOptions {
 /** A logger that writes to standard error, so that standard output stays free for a command's result. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   const pretty = options.format === 'pretty' || (options.format === 'auto' && process.stderr.isTTY === true);
-  const settings = { level: options.level, base: undefined };
+  const settings = { level: options.level, base: null };
   if (!pretty) return pino(settings, pino.destination({ fd: 2, sync: true }));
   const { default: prettyStream } = await import('pino-pretty');
   const colorize = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined;
