@@ -1,0 +1,131 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { BackendDecision, EndpointHealth, GroupDecision, GroupMode } from '../core/model.ts';
+
+const HEALTH: readonly (EndpointHealth | 'ABSENT')[] = ['HEALTHY', 'UNHEALTHY', 'DRAINING', 'ABSENT'];
+const MODES: readonly GroupMode[] = ['balanced', 'kept', 'configured'];
+
+/** A gauge of one backend; undefined: there is nothing to say, and no series. */
+type BackendGauge = readonly [name: string, help: string, read: (of: BackendDecision) => number | undefined];
+type GroupGauge = readonly [name: string, help: string, read: (of: GroupDecision) => number];
+
+const BACKEND_GAUGES: readonly BackendGauge[] = [
+  ['weight', 'Published endpoint weight; 0: not in the assignment.', (of) => of.weight],
+  ['share_ratio', 'Expected share of new requests.', (of) => of.share],
+  [
+    'score_ratio',
+    'Linear score under the scorer weights; the best of the group is 1.',
+    (of) => (of.score === undefined ? undefined : of.score / 100),
+  ],
+  ['queued_requests', 'Queued requests, as last sampled.', (of) => of.sample?.queued],
+  ['running_requests', 'Running requests, as last sampled.', (of) => of.sample?.running],
+  [
+    'kv_cache_utilization_ratio',
+    'KV cache utilisation, as last sampled.',
+    (of) => of.sample?.kvUtilization,
+  ],
+  ['capacity_ratio', 'Learned capacity; the mean of the group is 1.', (of) => of.capacity],
+  ['missed_evaluations', 'Evaluations since the last one with a fresh sample.', (of) => of.missed],
+  ['saturated', '1: published UNHEALTHY because its load is above the mark.', (of) => Number(of.saturated)],
+  ['frozen', '1: its metrics stand still while they should move.', (of) => Number(of.frozen)],
+];
+
+const GROUP_GAUGES: readonly GroupGauge[] = [
+  ['gain', 'How strongly weights follow the load; falls as information gets older.', (of) => of.gain],
+  ['stay_seconds', 'Estimated time that a request stays with a backend.', (of) => of.staySeconds],
+  ['delay_seconds', 'From the start of a collection to its weights being in force.', (of) => of.delaySeconds],
+  ['backends', 'Configured backends.', (of) => of.backends.length],
+  ['warnings', 'Things an operator should look at; the log has their words.', (of) => of.warnings.length],
+];
+
+/** Registers the gauges that describe the latest decisions. They are read off at each scrape and hold nothing. */
+export function defineDecisionGauges(registry: Registry, decisions: () => readonly GroupDecision[], now: () => number): void {
+  for (const [name, help, read] of BACKEND_GAUGES) {
+    defineBackendGauge(registry, `plimsoll_backend_${name}`, help, (_decision, of) => read(of), decisions);
+  }
+  defineBackendGauge(
+    registry,
+    'plimsoll_backend_sample_age_seconds',
+    'Age of the last sample.',
+    (decision, of) =>
+      of.sampleAgeMs === undefined ? undefined : (of.sampleAgeMs + now() - decision.atMs) / 1000,
+    decisions,
+  );
+  for (const [name, help, read] of GROUP_GAUGES) defineGroupGauge(registry, name, help, read, decisions);
+  defineStates(registry, decisions);
+}
+
+function defineBackendGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: (decision: GroupDecision, of: BackendDecision) => number | undefined,
+  decisions: () => readonly GroupDecision[],
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['server_group', 'backend'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const decision of decisions()) {
+        for (const of of decision.backends) {
+          const value = read(decision, of);
+          if (value === undefined) continue;
+          this.set({ server_group: decision.serverGroup, backend: of.backend.id }, value);
+        }
+      }
+    },
+  });
+}
+
+function defineGroupGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: (of: GroupDecision) => number,
+  decisions: () => readonly GroupDecision[],
+): void {
+  new Gauge({
+    name: `plimsoll_server_group_${name}`,
+    help,
+    labelNames: ['server_group'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const decision of decisions()) this.set({ server_group: decision.serverGroup }, read(decision));
+    },
+  });
+}
+
+/** State sets: one series for each state, 1 for the state that holds. */
+function defineStates(registry: Registry, decisions: () => readonly GroupDecision[]): void {
+  new Gauge({
+    name: 'plimsoll_backend_health',
+    help: 'Published health; ABSENT: not in the assignment.',
+    labelNames: ['server_group', 'backend', 'state'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { serverGroup, backends } of decisions()) {
+        for (const { backend, health = 'ABSENT' } of backends) {
+          for (const state of HEALTH) {
+            this.set({ server_group: serverGroup, backend: backend.id, state }, Number(state === health));
+          }
+        }
+      }
+    },
+  });
+  new Gauge({
+    name: 'plimsoll_server_group_mode',
+    help: 'Where the weights come from: the load, what stood before, or the configuration.',
+    labelNames: ['server_group', 'mode'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { serverGroup, mode } of decisions()) {
+        for (const state of MODES) this.set({ server_group: serverGroup, mode: state }, Number(state === mode));
+      }
+    },
+  });
+}

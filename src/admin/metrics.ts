@@ -1,0 +1,129 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CollectRun, GroupDecision } from '../core/model.ts';
+import { DecisionCounters } from './decision-counters.ts';
+import { defineDecisionGauges } from './decision-metrics.ts';
+
+const ACK_SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5];
+
+/** The metrics of the control plane, in base units, all named `plimsoll_…`. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #decisions: DecisionCounters;
+  readonly #streams: Gauge<'service' | 'variant'>;
+  readonly #responses: Counter<'type'>;
+  readonly #responseBytes: Counter<'type'>;
+  readonly #acks: Counter<'type'>;
+  readonly #nacks: Counter<'type'>;
+  readonly #unknownTypes: Counter;
+  readonly #ackSeconds: Histogram<'server_group'>;
+  readonly #reloads: Counter<'result'>;
+  readonly #reloadOk: Gauge;
+
+  /**
+   * @param decisions gives the latest decision of every group.
+   * @param now the clock that decisions are timed by, in milliseconds.
+   */
+  constructor(decisions: () => readonly GroupDecision[], now: () => number) {
+    const registers = [this.#registry];
+    const typeCounter = (name: string, help: string): Counter<'type'> =>
+      new Counter({ name: `plimsoll_xds_${name}`, help, labelNames: ['type'], registers });
+    collectDefaultMetrics({ register: this.#registry, prefix: 'plimsoll_' });
+    defineDecisionGauges(this.#registry, decisions, now);
+    this.#decisions = new DecisionCounters(this.#registry);
+    this.#responses = typeCounter('responses_total', 'Responses written.');
+    this.#responseBytes = typeCounter('response_bytes_total', 'Bytes of the responses written.');
+    this.#acks = typeCounter('acks_total', 'Responses that a client took.');
+    this.#nacks = typeCounter('nacks_total', 'Responses that a client refused.');
+    this.#streams = new Gauge({
+      name: 'plimsoll_xds_streams',
+      help: 'Open xDS streams.',
+      labelNames: ['service', 'variant'],
+      registers,
+    });
+    this.#unknownTypes = new Counter({
+      name: 'plimsoll_xds_unknown_type_requests_total',
+      help: 'Requests for a type that is not served.',
+      registers,
+    });
+    this.#ackSeconds = new Histogram({
+      name: 'plimsoll_server_group_ack_seconds',
+      help: 'From the start of a collection to the first acknowledgement of what it changed.',
+      labelNames: ['server_group'],
+      buckets: ACK_SECONDS_BUCKETS,
+      registers,
+    });
+    this.#reloads = new Counter({
+      name: 'plimsoll_config_reloads_total',
+      help: 'Reloads of the configuration file.',
+      labelNames: ['result'],
+      registers,
+    });
+    this.#reloadOk = new Gauge({
+      name: 'plimsoll_config_last_reload_successful',
+      help: '1: the file as last read is in force; 0: it was refused, and the one before is.',
+      registers,
+    });
+    this.#reloadOk.set(1);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  page(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  evaluated(decision: GroupDecision, run: CollectRun | undefined): void {
+    this.#decisions.evaluated(decision, run);
+  }
+
+  published(decision: GroupDecision): void {
+    this.#decisions.published(decision);
+  }
+
+  acknowledgedAfter(serverGroup: string, seconds: number): void {
+    this.#ackSeconds.observe({ server_group: serverGroup }, seconds);
+  }
+
+  /** Ends the series of a group that is gone. */
+  forget(serverGroup: string): void {
+    this.#decisions.forget(serverGroup);
+    this.#ackSeconds.remove({ server_group: serverGroup });
+  }
+
+  streamOpened(service: string, variant: string): void {
+    this.#streams.inc({ service, variant });
+  }
+
+  streamClosed(service: string, variant: string): void {
+    this.#streams.dec({ service, variant });
+  }
+
+  sent(typeUrl: string, bytes: number): void {
+    this.#responses.inc({ type: shortType(typeUrl) });
+    this.#responseBytes.inc({ type: shortType(typeUrl) }, bytes);
+  }
+
+  acknowledged(typeUrl: string): void {
+    this.#acks.inc({ type: shortType(typeUrl) });
+  }
+
+  rejected(typeUrl: string): void {
+    this.#nacks.inc({ type: shortType(typeUrl) });
+  }
+
+  unknownType(): void {
+    this.#unknownTypes.inc();
+  }
+
+  reloaded(result: 'success' | 'failure'): void {
+    this.#reloads.inc({ result });
+    this.#reloadOk.set(result === 'success' ? 1 : 0);
+  }
+}
+
+/** `ClusterLoadAssignment` of `type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment`. */
+function shortType(typeUrl: string): string {
+  return typeUrl.slice(typeUrl.lastIndexOf('.') + 1);
+}

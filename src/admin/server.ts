@@ -1,0 +1,53 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { ListenAddress } from '../core/model.ts';
+import { messageOf, PlimsollError } from '../runtime/errors.ts';
+
+export interface AdminOptions {
+  /** Ready to be asked by sidecars: every server group has a first assignment, and no stop has begun. */
+  readonly ready: () => boolean;
+  /** The metrics page, and its content type. */
+  readonly metrics: () => Promise<string>;
+  readonly metricsContentType: string;
+}
+
+/** The admin address: `/healthz`, `/readyz` and `/metrics`. Nothing there changes state. */
+export class AdminServer {
+  readonly #http: FastifyInstance;
+
+  constructor(options: AdminOptions) {
+    this.#http = Fastify({ logger: false, bodyLimit: 1024, requestTimeout: 10_000, forceCloseConnections: true });
+    this.#http.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
+    this.#http.get('/readyz', (_request, reply) => {
+      const ready = options.ready();
+      return reply
+        .code(ready ? 200 : 503)
+        .type('text/plain')
+        .send(ready ? 'ready\n' : 'not ready\n');
+    });
+    this.#http.get('/metrics', async (_request, reply) =>
+      reply.type(options.metricsContentType).send(await options.metrics()),
+    );
+  }
+
+  /**
+   * @returns the bound address.
+   * @throws PlimsollError `io` when the address cannot be bound.
+   */
+  async listen(address: ListenAddress): Promise<ListenAddress> {
+    try {
+      await this.#http.listen({ host: address.host, port: address.port });
+    } catch (error) {
+      throw new PlimsollError(
+        'io',
+        `Admin.Listen: cannot listen on ${address.host} port ${address.port}: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+    const bound = this.#http.server.address();
+    return { host: address.host, port: typeof bound === 'object' && bound !== null ? bound.port : address.port };
+  }
+
+  async stop(): Promise<void> {
+    await this.#http.close();
+  }
+}

@@ -1,0 +1,204 @@
+import { Metrics } from './admin/metrics.ts';
+import { AdminServer } from './admin/server.ts';
+import { CollectorPool } from './collect/pool.ts';
+import type { Configuration, GroupDecision, ListenAddress } from './core/model.ts';
+import { Balancer } from './publish/balancer.ts';
+import { Publisher } from './publish/publisher.ts';
+import { SnapshotStore } from './publish/snapshot-store.ts';
+import { type Clock, sleep } from './runtime/clock.ts';
+import type { Logger } from './runtime/log.ts';
+import { printable } from './runtime/text.ts';
+import { encoder } from './xds/encoder.ts';
+import { TYPE_URLS } from './xds/resources/type-urls.ts';
+import { type XdsObserver, XdsServer } from './xds/server.ts';
+
+/** The addresses that are bound, with the kernel's choice where port 0 was asked for. */
+export interface BoundAddresses {
+  readonly xds: ListenAddress;
+  readonly admin: ListenAddress;
+}
+
+/**
+ * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
+ * the admin server looking on. One thing flows back: when the first sidecar took an assignment.
+ */
+export class App {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  readonly #collectors: CollectorPool;
+  readonly #publisher: Publisher;
+  readonly #balancer: Balancer;
+  readonly #xds: XdsServer;
+  readonly #admin: AdminServer;
+  readonly #warnings = new Map<string, string>();
+  #configuration: Configuration;
+  #stopping = false;
+  #announced = false;
+  #bound: BoundAddresses | undefined;
+
+  constructor(options: { readonly configuration: Configuration; readonly clock: Clock; readonly log: Logger }) {
+    const { clock, log } = options;
+    this.#configuration = options.configuration;
+    this.#clock = clock;
+    this.#log = log;
+    this.#metrics = new Metrics(
+      () => this.#balancer.decisions,
+      () => clock.now(),
+    );
+    this.#collectors = new CollectorPool({
+      clock,
+      log,
+      onRun: (groups, run) => {
+        this.#balancer.evaluate(groups, run);
+      },
+    });
+    const store = new SnapshotStore();
+    this.#publisher = new Publisher(store, encoder);
+    this.#balancer = new Balancer({
+      publisher: this.#publisher,
+      clock,
+      log,
+      observer: {
+        evaluated: (decision, run) => {
+          this.#metrics.evaluated(decision, run);
+          this.#report(decision);
+        },
+        published: (decision, version) => {
+          this.#published(decision, version);
+        },
+        acknowledgedAfter: (serverGroup, seconds) => {
+          this.#metrics.acknowledgedAfter(serverGroup, seconds);
+        },
+      },
+    });
+    this.#xds = new XdsServer({ source: store, clock, log, observer: this.#observeXds() });
+    this.#admin = new AdminServer({
+      ready: () => !this.#stopping && this.#publisher.complete,
+      metrics: () => this.#metrics.page(),
+      metricsContentType: this.#metrics.contentType,
+    });
+  }
+
+  /**
+   * Binds both addresses and begins to collect.
+   * @throws PlimsollError `io` when an address cannot be bound; nothing is left open then.
+   */
+  async start(): Promise<BoundAddresses> {
+    const { xds, admin } = this.#configuration;
+    const boundAdmin = await this.#admin.listen(admin.listen);
+    try {
+      this.#bound = { admin: boundAdmin, xds: await this.#xds.listen(xds.listen) };
+    } catch (error) {
+      await this.#admin.stop();
+      throw error;
+    }
+    this.#log.info({ xds: show(this.#bound.xds), admin: show(this.#bound.admin) }, 'listening');
+    this.#configure(this.#configuration);
+    return this.#bound;
+  }
+
+  /** Puts another configuration in force. Groups that it does not touch keep what they have learned. */
+  reload(configuration: Configuration): void {
+    const before = this.#configuration;
+    for (const part of ['xds', 'admin', 'log'] as const) {
+      if (JSON.stringify(before[part]) !== JSON.stringify(configuration[part])) {
+        this.#log.warn(`a change of ${part} needs a restart; the value from before stays in force`);
+      }
+    }
+    const { xds, admin, log } = before;
+    this.#configuration = { ...configuration, xds, admin, log };
+    this.#configure(this.#configuration);
+    this.#metrics.reloaded('success');
+    this.#log.info({ serverGroups: configuration.serverGroups.length }, 'configuration reloaded');
+  }
+
+  /** A new configuration could not be put in force: the one before stays. */
+  reloadRefused(): void {
+    this.#metrics.reloaded('failure');
+  }
+
+  /**
+   * Stops collecting, goes on serving for the drain period, then ends all streams; sidecars keep what they have.
+   * @param hurry cuts the drain period short.
+   */
+  async stop(hurry: AbortSignal): Promise<void> {
+    this.#stopping = true;
+    await this.#collectors.stop();
+    const { drainSeconds } = this.#configuration.xds;
+    this.#log.info({ drainSeconds }, 'stopping: sidecars keep their last assignment');
+    await sleep(this.#clock, drainSeconds * 1000, hurry);
+    await this.#xds.stop();
+    await this.#admin.stop();
+  }
+
+  #configure({ serverGroups, listeners }: Configuration): void {
+    const gone = this.#publisher.configure(serverGroups, listeners);
+    this.#balancer.configure(serverGroups);
+    this.#collectors.configure(serverGroups);
+    for (const serverGroup of gone) {
+      this.#metrics.forget(serverGroup);
+      this.#warnings.delete(serverGroup);
+      this.#log.warn({ serverGroup }, 'server group removed: sidecars that use it keep its last assignment');
+    }
+    this.#announce();
+  }
+
+  #published(decision: GroupDecision, version: string): void {
+    const { serverGroup, publish: because, mode, gain, backends } = decision;
+    this.#metrics.published(decision);
+    const unhealthy = backends.filter((of) => of.health === 'UNHEALTHY').map((of) => of.backend.id);
+    const level = because === 'shares' ? 'debug' : 'info';
+    this.#log[level]({ serverGroup, because, mode, gain, unhealthy, version }, 'assignment published');
+    this.#announce();
+  }
+
+  /** Warnings are logged when they begin, change or end, not at each evaluation. */
+  #report({ serverGroup, warnings }: GroupDecision): void {
+    const words = warnings.join('; ');
+    if ((this.#warnings.get(serverGroup) ?? '') === words) return;
+    this.#warnings.set(serverGroup, words);
+    if (words === '') this.#log.info({ serverGroup }, 'no warnings any more');
+    else this.#log.warn({ serverGroup, warnings }, 'server group needs attention');
+  }
+
+  #announce(): void {
+    if (this.#announced || this.#bound === undefined || !this.#publisher.complete) return;
+    this.#announced = true;
+    this.#log.info({ xds: show(this.#bound.xds), admin: show(this.#bound.admin) }, 'ready');
+  }
+
+  #observeXds(): XdsObserver {
+    const metrics = this.#metrics;
+    return {
+      streamOpened: (service, variant) => {
+        metrics.streamOpened(service, variant);
+      },
+      streamClosed: (service, variant) => {
+        metrics.streamClosed(service, variant);
+      },
+      sent: (typeUrl, bytes) => {
+        metrics.sent(typeUrl, bytes);
+      },
+      acknowledged: ({ typeUrl, resources, atMs }) => {
+        metrics.acknowledged(typeUrl);
+        if (typeUrl !== TYPE_URLS.endpoint) return;
+        for (const [name, version] of resources) this.#balancer.acknowledged(name, version, atMs);
+      },
+      rejected: ({ typeUrl, node, message }) => {
+        metrics.rejected(typeUrl);
+        this.#log.error(
+          { node: printable(node), typeUrl, reason: printable(message, 500) },
+          'a sidecar refused an update and goes on with what it had',
+        );
+      },
+      unknownType: () => {
+        metrics.unknownType();
+      },
+    };
+  }
+}
+
+function show({ host, port }: ListenAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

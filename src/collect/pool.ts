@@ -1,0 +1,104 @@
+import type { Backend, CollectRun, ScorerName, ServerGroup } from '../core/model.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import { Collector } from './collector.ts';
+
+interface Entry {
+  readonly collector: Collector;
+  groups: readonly string[];
+}
+
+/**
+ * One collector for each distinct way of collecting. Groups that collect in the same way and need the same metrics
+ * share it, so that a backend in two of them is polled once.
+ */
+export class CollectorPool {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #onRun: (groups: readonly string[], run: CollectRun) => void;
+  readonly #entries = new Map<string, Entry>();
+  readonly #stopping = new Set<Promise<void>>();
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly log: Logger;
+    /** Called after each run of a collector with the names of the groups that it serves. */
+    readonly onRun: (groups: readonly string[], run: CollectRun) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#onRun = options.onRun;
+  }
+
+  /** Takes the groups of a configuration. A collector that is still needed keeps its phase and its connections. */
+  configure(groups: readonly ServerGroup[]): void {
+    const wanted = new Map<string, ServerGroup[]>();
+    for (const group of groups) {
+      if (group.loadAware === undefined) continue;
+      const key = keyOf(group);
+      wanted.set(key, [...(wanted.get(key) ?? []), group]);
+    }
+    for (const [key, entry] of this.#entries) {
+      if (wanted.has(key)) continue;
+      this.#entries.delete(key);
+      this.#end(entry.collector);
+    }
+    for (const [key, sharing] of wanted) this.#ensure(key, sharing);
+  }
+
+  /** Resolves when the runs in flight are over and all connections are closed. */
+  async stop(): Promise<void> {
+    for (const { collector } of this.#entries.values()) this.#end(collector);
+    this.#entries.clear();
+    await Promise.all(this.#stopping);
+  }
+
+  #ensure(key: string, groups: readonly ServerGroup[]): void {
+    const names = groups.map((group) => group.name);
+    const backends = distinct(groups.flatMap((group) => group.servers));
+    const existing = this.#entries.get(key);
+    if (existing !== undefined) {
+      existing.groups = names;
+      existing.collector.setBackends(backends);
+      return;
+    }
+    const loadAware = groups[0]?.loadAware;
+    if (loadAware === undefined) return;
+    const collector = new Collector({
+      settings: loadAware.collect,
+      requiredScorers: requiredScorers(groups[0]),
+      clock: this.#clock,
+      log: this.#log,
+    });
+    const entry: Entry = { collector, groups: names };
+    this.#entries.set(key, entry);
+    collector.setBackends(backends);
+    collector.start((run) => {
+      this.#onRun(entry.groups, run);
+    });
+  }
+
+  #end(collector: Collector): void {
+    const stopped = collector.stop().finally(() => {
+      this.#stopping.delete(stopped);
+    });
+    this.#stopping.add(stopped);
+  }
+}
+
+function keyOf(group: ServerGroup): string {
+  return JSON.stringify([group.loadAware?.collect, requiredScorers(group)]);
+}
+
+/** The scorers that carry weight, sorted: a sample without one of their metrics is none. */
+function requiredScorers(group: ServerGroup | undefined): readonly ScorerName[] {
+  const scorers = group?.loadAware?.balance.scorers ?? [];
+  return scorers
+    .filter((scorer) => scorer.weight > 0)
+    .map((scorer) => scorer.name)
+    .sort();
+}
+
+function distinct(backends: readonly Backend[]): readonly Backend[] {
+  return [...new Map(backends.map((backend) => [backend.id, backend])).values()];
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { EXIT, PlimsollError } from './runtime/errors.ts';
+
+const io = {
+  out: (text: string): void => {
+    process.stdout.write(text);
+  },
+  err: (text: string): void => {
+    process.stderr.write(text);
+  },
+};
+
+const program = new Command('plimsoll')
+  .description('Load-aware xDS control plane for LLM inference fleets behind Envoy.')
+  .version(version(), '-V, --version')
+  .exitOverride()
+  .showHelpAfterError('(--help says more)');
+
+const configFile = (): Option => new Option('--config <file>', 'the configuration, YAML or JSON').makeOptionMandatory();
+
+program
+  .command('serve')
+  .description('Run the control plane. SIGHUP reads the configuration again; SIGTERM stops after the drain period.')
+  .addOption(configFile())
+  .action(async (options: { config: string }) => {
+    const { serve } = await import('./commands/serve.ts');
+    process.exitCode = await serve(options, io);
+  });
+
+program
+  .command('validate')
+  .description('Check a configuration, and print it with every default filled in.')
+  .addOption(configFile())
+  .option('--json', 'print JSON', false)
+  .action(async (options: { config: string; json: boolean }) => {
+    const { validate } = await import('./commands/validate.ts');
+    process.exitCode = await validate(options, io);
+  });
+
+interface BootstrapFlags {
+  readonly config: string;
+  readonly mode: 'ads' | 'eds';
+  readonly group?: string;
+  readonly xds?: string;
+  readonly nodeId?: string;
+  readonly cluster?: string;
+  readonly adminPort?: number;
+  readonly json: boolean;
+}
+
+program
+  .command('bootstrap')
+  .description('Print an Envoy bootstrap that points a sidecar here.')
+  .addOption(configFile())
+  .addOption(
+    new Option('--mode <mode>', 'ads: all of the sidecar from here; eds: endpoints only, the rest static')
+      .choices(['ads', 'eds'])
+      .default('ads'),
+  )
+  .option('--group <name>', 'the server group, with --mode eds and several groups')
+  .option('--xds <host:port>', 'where sidecars reach Plimsoll; needed when Xds.Listen is no concrete address')
+  .option('--node-id <id>', "the sidecar's node id")
+  .option('--cluster <name>', "the sidecar's node cluster")
+  .option('--admin-port <port>', "the port of Envoy's admin on 127.0.0.1; 0 lets the kernel choose", parsePort)
+  .option('--json', 'print JSON', false)
+  .action(async (options: BootstrapFlags) => {
+    const { bootstrap } = await import('./commands/bootstrap.ts');
+    process.exitCode = await bootstrap(options, io);
+  });
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65535) throw new InvalidArgumentError('A port is an integer of 0..65535.');
+  return port;
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { version: value } = JSON.parse(text) as { version: string };
+  return value;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  } else if (error instanceof PlimsollError) {
+    io.err(`plimsoll: ${error.message}\n`);
+    process.exitCode = error.code === 'usage' ? EXIT.usage : EXIT.failed;
+  } else {
+    throw error;
+  }
+}
