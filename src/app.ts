@@ -37,7 +37,11 @@ export class App {
   #announced = false;
   #bound: BoundAddresses | undefined;
 
-  constructor(options: { readonly configuration: Configuration; readonly clock: Clock; readonly log: Logger }) {
+  constructor(options: {
+    readonly configuration: Configuration;
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
     const { clock, log } = options;
     this.#configuration = options.configuration;
     this.#clock = clock;

@@ -18,11 +18,14 @@ const program = new Command('plimsoll')
   .exitOverride()
   .showHelpAfterError('(--help says more)');
 
-const configFile = (): Option => new Option('--config <file>', 'the configuration, YAML or JSON').makeOptionMandatory();
+const configFile = (): Option =>
+  new Option('--config <file>', 'the configuration, YAML or JSON').makeOptionMandatory();
 
 program
   .command('serve')
-  .description('Run the control plane. SIGHUP reads the configuration again; SIGTERM stops after the drain period.')
+  .description(
+    'Run the control plane. SIGHUP reads the configuration again; SIGTERM stops after the drain period.',
+  )
   .addOption(configFile())
   .action(async (options: { config: string }) => {
     const { serve } = await import('./commands/serve.ts');
@@ -63,7 +66,11 @@ program
   .option('--xds <host:port>', 'where sidecars reach Plimsoll; needed when Xds.Listen is no concrete address')
   .option('--node-id <id>', "the sidecar's node id")
   .option('--cluster <name>', "the sidecar's node cluster")
-  .option('--admin-port <port>', "the port of Envoy's admin on 127.0.0.1; 0 lets the kernel choose", parsePort)
+  .option(
+    '--admin-port <port>',
+    "the port of Envoy's admin on 127.0.0.1; 0 lets the kernel choose",
+    parsePort,
+  )
   .option('--json', 'print JSON', false)
   .action(async (options: BootstrapFlags) => {
     const { bootstrap } = await import('./commands/bootstrap.ts');
@@ -72,7 +79,8 @@ program
 
 function parsePort(text: string): number {
   const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65535) throw new InvalidArgumentError('A port is an integer of 0..65535.');
+  if (!/^\d{1,5}$/.test(text) || port > 65535)
+    throw new InvalidArgumentError('A port is an integer of 0..65535.');
   return port;
 }
 

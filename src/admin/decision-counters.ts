@@ -17,9 +17,15 @@ export class DecisionCounters {
   readonly #groups = new Map<string, GroupTally>();
 
   constructor(registry: Registry) {
-    this.#define(registry, 'backend_collections_total', 'Collections that ended.', ['backend'], (add, tally) => {
-      for (const [backend, { collections }] of tally.backends) add({ backend }, collections);
-    });
+    this.#define(
+      registry,
+      'backend_collections_total',
+      'Collections that ended.',
+      ['backend'],
+      (add, tally) => {
+        for (const [backend, { collections }] of tally.backends) add({ backend }, collections);
+      },
+    );
     this.#define(
       registry,
       'backend_collect_failures_total',

@@ -18,11 +18,7 @@ const BACKEND_GAUGES: readonly BackendGauge[] = [
   ],
   ['queued_requests', 'Queued requests, as last sampled.', (of) => of.sample?.queued],
   ['running_requests', 'Running requests, as last sampled.', (of) => of.sample?.running],
-  [
-    'kv_cache_utilization_ratio',
-    'KV cache utilisation, as last sampled.',
-    (of) => of.sample?.kvUtilization,
-  ],
+  ['kv_cache_utilization_ratio', 'KV cache utilisation, as last sampled.', (of) => of.sample?.kvUtilization],
   ['capacity_ratio', 'Learned capacity; the mean of the group is 1.', (of) => of.capacity],
   ['missed_evaluations', 'Evaluations since the last one with a fresh sample.', (of) => of.missed],
   ['saturated', '1: published UNHEALTHY because its load is above the mark.', (of) => Number(of.saturated)],
@@ -38,7 +34,11 @@ const GROUP_GAUGES: readonly GroupGauge[] = [
 ];
 
 /** Registers the gauges that describe the latest decisions. They are read off at each scrape and hold nothing. */
-export function defineDecisionGauges(registry: Registry, decisions: () => readonly GroupDecision[], now: () => number): void {
+export function defineDecisionGauges(
+  registry: Registry,
+  decisions: () => readonly GroupDecision[],
+  now: () => number,
+): void {
   for (const [name, help, read] of BACKEND_GAUGES) {
     defineBackendGauge(registry, `plimsoll_backend_${name}`, help, (_decision, of) => read(of), decisions);
   }
@@ -124,7 +124,8 @@ function defineStates(registry: Registry, decisions: () => readonly GroupDecisio
     collect() {
       this.reset();
       for (const { serverGroup, mode } of decisions()) {
-        for (const state of MODES) this.set({ server_group: serverGroup, mode: state }, Number(state === mode));
+        for (const state of MODES)
+          this.set({ server_group: serverGroup, mode: state }, Number(state === mode));
       }
     },
   });

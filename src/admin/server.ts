@@ -15,7 +15,12 @@ export class AdminServer {
   readonly #http: FastifyInstance;
 
   constructor(options: AdminOptions) {
-    this.#http = Fastify({ logger: false, bodyLimit: 1024, requestTimeout: 10_000, forceCloseConnections: true });
+    this.#http = Fastify({
+      logger: false,
+      bodyLimit: 1024,
+      requestTimeout: 10_000,
+      forceCloseConnections: true,
+    });
     this.#http.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
     this.#http.get('/readyz', (_request, reply) => {
       const ready = options.ready();
@@ -44,7 +49,10 @@ export class AdminServer {
       );
     }
     const bound = this.#http.server.address();
-    return { host: address.host, port: typeof bound === 'object' && bound !== null ? bound.port : address.port };
+    return {
+      host: address.host,
+      port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
+    };
   }
 
   async stop(): Promise<void> {

@@ -55,7 +55,10 @@ function reloader(file: string, app: App, log: Logger): () => void {
       }
       app.reloadRefused();
       const mistakes = loaded.mistakes.map(formatMistake);
-      log.error({ mistakes: mistakes.slice(0, 20), total: mistakes.length }, 'reload refused: nothing has changed');
+      log.error(
+        { mistakes: mistakes.slice(0, 20), total: mistakes.length },
+        'reload refused: nothing has changed',
+      );
     });
   };
 }

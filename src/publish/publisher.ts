@@ -65,7 +65,10 @@ export class Publisher {
     const name = assignment.serverGroup;
     const broken = checkAssignment(assignment);
     if (broken !== undefined) {
-      throw new PlimsollError('internal', `the assignment of server group ${name} is not published: ${broken}`);
+      throw new PlimsollError(
+        'internal',
+        `the assignment of server group ${name} is not published: ${broken}`,
+      );
     }
     const resource = withVersion(this.#encoder.endpoints(assignment));
     if (this.#endpoints.get(name)?.version === resource.version) {

@@ -72,7 +72,8 @@ export class GaugeBackend {
     if (request.url === '/metrics') {
       this.scrapes++;
       if (this.moving) this.gauges = { ...this.gauges, finished: this.gauges.finished + 1 };
-      if (this.metrics === undefined) response.setHeader('content-type', 'text/plain').end(vllmPage(this.gauges));
+      if (this.metrics === undefined)
+        response.setHeader('content-type', 'text/plain').end(vllmPage(this.gauges));
       else this.metrics(request, response);
       return;
     }

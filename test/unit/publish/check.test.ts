@@ -23,7 +23,11 @@ for (const [what, assignment, expected] of [
   ['port 0', of(endpoint({ port: 0 })), '10.0.3.11|0: the port is not an integer of 1..65535'],
   ['port 65536', of(endpoint({ port: 65536 })), '10.0.3.11|65536: the port is not an integer of 1..65535'],
   ['weight 0', of(endpoint({ weight: 0 })), '10.0.3.11|8000: the weight 0 is not an integer of at least 1'],
-  ['weight 1.5', of(endpoint({ weight: 1.5 })), '10.0.3.11|8000: the weight 1.5 is not an integer of at least 1'],
+  [
+    'weight 1.5',
+    of(endpoint({ weight: 1.5 })),
+    '10.0.3.11|8000: the weight 1.5 is not an integer of at least 1',
+  ],
   ['NaN', of(endpoint({ weight: NaN })), '10.0.3.11|8000: the weight NaN is not an integer of at least 1'],
   ['an endpoint twice', of(endpoint(), endpoint({ weight: 2 })), '10.0.3.11|8000 stands twice'],
   [

@@ -1,0 +1,63 @@
+import type { ServerGroup } from '../../core/model.ts';
+import { adsSource } from './config-source.ts';
+import { encodeProtoJson, type ProtoJson, type ProtoJsonMessage } from './proto-json.ts';
+import { TYPE_URLS } from './type-urls.ts';
+
+/**
+ * The cluster of a server group, named as the group is; its endpoints come from `edsSource`. Made for LLM traffic:
+ * limits that a fleet of long requests does not reach, and connections given up before a server closes them.
+ */
+export function clusterJson(group: ServerGroup, edsSource: ProtoJsonMessage): ProtoJsonMessage {
+  return {
+    name: group.name,
+    type: 'EDS',
+    connect_timeout: '1s',
+    ...loadBalancing(group),
+    eds_cluster_config: { service_name: group.name, eds_config: edsSource },
+    common_lb_config: {
+      // at Envoy's 50 % it would send traffic to saturated backends as soon as half of them are
+      healthy_panic_threshold: { value: 0 },
+      // at Envoy's 1 s older releases hold changes of weights back
+      update_merge_window: '0s',
+    },
+    circuit_breakers: {
+      thresholds: [
+        {
+          priority: 'DEFAULT',
+          max_connections: 1_000_000,
+          max_pending_requests: 1_000_000,
+          max_requests: 1_000_000,
+          max_retries: 1_000,
+        },
+      ],
+    },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+        '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        // uvicorn closes a connection that is idle for 5 s: a request sent at that moment would be reset
+        common_http_protocol_options: { idle_timeout: '4s' },
+        explicit_http_config: { http_protocol_options: {} },
+      },
+    },
+  };
+}
+
+function loadBalancing(group: ServerGroup): { readonly [key: string]: ProtoJson } {
+  switch (group.envoyLbPolicy) {
+    case 'RoundRobin':
+      return { lb_policy: 'ROUND_ROBIN' };
+    case 'LeastRequest':
+      return {
+        lb_policy: 'LEAST_REQUEST',
+        // weight / (active requests + 1) ^ bias
+        least_request_lb_config: {
+          active_request_bias: { default_value: 2, runtime_key: 'plimsoll.active_request_bias' },
+        },
+      };
+  }
+}
+
+/** The CDS resource of a server group; its name is the group's. */
+export function encodeCluster(group: ServerGroup): Uint8Array {
+  return encodeProtoJson(TYPE_URLS.cluster, clusterJson(group, adsSource));
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Metrics } from '../../../src/admin/metrics.ts';
+import type { CollectRun, GroupDecision } from '../../../src/core/model.ts';
+import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
+
+const one = backend(1);
+const two = backend(2);
+
+const decision = groupDecision('llama', [
+  backendDecision(one, {
+    sample: { queued: 3, running: 7, kvUtilization: 0.5, finished: 12, latency: undefined },
+    score: 40,
+    share: 0.25,
+    weight: 50_000,
+    sampleAgeMs: 200,
+  }),
+  backendDecision(two, {
+    sample: undefined,
+    sampleAgeMs: undefined,
+    score: undefined,
+    health: undefined,
+    weight: 0,
+  }),
+]);
+
+const run: CollectRun = {
+  startedAtMs: 0,
+  endedAtMs: 10,
+  outcomes: new Map([
+    [
+      two.id,
+      {
+        kind: 'failure',
+        failure: { kind: 'status', message: 'status 500' },
+        atMs: 5,
+        durationMs: 5,
+      } as const,
+    ],
+  ]),
+};
+
+/** The samples of a page whose name begins with `prefix`, by name and labels. */
+async function samples(metrics: Metrics, prefix: string): Promise<Map<string, number>> {
+  const lines = (await metrics.page()).split('\n').filter((line) => line.startsWith(prefix));
+  return new Map(
+    lines.map((line) => {
+      const cut = line.lastIndexOf(' ');
+      return [line.slice(0, cut), Number(line.slice(cut + 1))];
+    }),
+  );
+}
+
+const labels = (of: { readonly id: string }): string => `{server_group="llama",backend="${of.id}"}`;
+
+test('a backend is shown as it was decided, its age as of the scrape', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs + 300,
+  );
+  const page = await samples(metrics, 'plimsoll_backend_');
+  for (const [name, value] of [
+    ['weight', 50_000],
+    ['share_ratio', 0.25],
+    ['score_ratio', 0.4],
+    ['queued_requests', 3],
+    ['running_requests', 7],
+    ['kv_cache_utilization_ratio', 0.5],
+    ['capacity_ratio', 1],
+    ['sample_age_seconds', 0.5],
+    ['saturated', 0],
+    ['frozen', 0],
+  ] as const) {
+    assert.equal(page.get(`plimsoll_backend_${name}${labels(one)}`), value, name);
+  }
+});
+
+test('what is unknown has no series', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  const page = await samples(metrics, 'plimsoll_backend_');
+  for (const name of ['score_ratio', 'queued_requests', 'kv_cache_utilization_ratio', 'sample_age_seconds']) {
+    assert.equal(page.has(`plimsoll_backend_${name}${labels(two)}`), false, name);
+  }
+  assert.equal(page.get(`plimsoll_backend_weight${labels(two)}`), 0);
+});
+
+test('health and mode are state sets', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  const health = await samples(metrics, 'plimsoll_backend_health');
+  const holds = [...health].filter(([, value]) => value === 1).map(([key]) => key);
+  assert.equal(health.size, 8);
+  assert.deepEqual(holds, [
+    `plimsoll_backend_health{server_group="llama",backend="${one.id}",state="HEALTHY"}`,
+    `plimsoll_backend_health{server_group="llama",backend="${two.id}",state="ABSENT"}`,
+  ]);
+  const mode = await samples(metrics, 'plimsoll_server_group_mode');
+  assert.deepEqual([...mode.values()], [1, 0, 0]);
+});
+
+test('collections and failures are counted by backend and reason, pushes by cause', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  metrics.evaluated(decision, run);
+  metrics.evaluated(decision, run);
+  metrics.published(decision);
+  const failures = await samples(metrics, 'plimsoll_backend_collect_failures_total');
+  assert.deepEqual(
+    [...failures],
+    [
+      [
+        `plimsoll_backend_collect_failures_total{server_group="llama",backend="${two.id}",reason="status"}`,
+        2,
+      ],
+    ],
+  );
+  const pushes = await samples(metrics, 'plimsoll_server_group_pushes_total');
+  assert.deepEqual(
+    [...pushes],
+    [['plimsoll_server_group_pushes_total{server_group="llama",reason="shares"}', 1]],
+  );
+});
+
+test('backends and groups that are gone leave no series behind', async () => {
+  let decisions: readonly GroupDecision[] = [decision];
+  const metrics = new Metrics(
+    () => decisions,
+    () => decision.atMs,
+  );
+  metrics.evaluated(decision, run);
+  metrics.acknowledgedAfter('llama', 0.02);
+  const without = groupDecision('llama', decision.backends.slice(0, 1));
+  decisions = [without];
+  metrics.evaluated(without, run);
+  assert.equal((await metrics.page()).includes(two.id), false);
+  decisions = [];
+  metrics.forget('llama');
+  assert.equal((await metrics.page()).includes('llama'), false);
+});
+
+test('names begin with plimsoll_, counters end with _total, and every family has a help text', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  metrics.evaluated(decision, run);
+  const page = (await metrics.page()).split('\n');
+  const families = page.filter((line) => line.startsWith('# TYPE ')).map((line) => line.split(' '));
+  assert.ok(families.length > 30);
+  for (const [, , name, type] of families) {
+    assert.match(name ?? '', /^plimsoll_[a-z0-9_]+$/);
+    assert.ok(
+      page.some((line) => line.startsWith(`# HELP ${name} `)),
+      name,
+    );
+    if (type === 'counter') assert.match(name ?? '', /_total$/);
+  }
+});
