@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('the packed package', () => {
+  let folder = '';
+  let files: readonly string[] = [];
+
+  /** Runs a command that must end with exit code 0, and returns its standard output. */
+  function run(command: string, args: readonly string[], cwd: string): string {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+    assert.equal(status, 0, `${command} ${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plimsoll-pack-'));
+    const packed: unknown = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], root));
+    const [tarball] = Object.values(
+      packed as Record<string, { filename: string; files: { path: string }[] }>,
+    );
+    assert.ok(tarball !== undefined, 'npm pack made no tarball');
+    files = tarball.files.map(({ path }) => path);
+    writeFileSync(join(folder, 'package.json'), '{"private": true}');
+    const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
+    run('npm', ['install', '--omit=dev', ...quiet, join(folder, tarball.filename)], folder);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('holds what runs and what an operator starts from, and nothing else', () => {
+    const kept = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'package.json'];
+    const needed = [...kept, 'dist/main.js', 'protos/generated/envoy.json', 'deploy/plimsoll.yaml'];
+    assert.deepEqual(
+      needed.filter((name) => !files.includes(name)),
+      [],
+    );
+    assert.deepEqual(
+      files.filter(
+        (name) => !kept.includes(name) && !/^(dist\/.*\.js|protos\/generated\/|deploy\/)/.test(name),
+      ),
+      [],
+    );
+  });
+
+  test('installs without development dependencies', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, object>;
+    const installed = (name: string): boolean => existsSync(join(folder, 'node_modules', name));
+    assert.deepEqual(
+      Object.keys(manifest['dependencies'] ?? {}).filter((name) => !installed(name)),
+      [],
+    );
+    // types of Node come along with protobufjs
+    const tools = Object.keys(manifest['devDependencies'] ?? {}).filter((name) => name !== '@types/node');
+    assert.deepEqual(tools.filter(installed), []);
+  });
+
+  test('runs plimsoll: validate finds nothing wrong with the configuration that comes along', () => {
+    const config = join('node_modules', 'plimsoll', 'deploy', 'plimsoll.yaml');
+    const effective = run('npx', ['--no', 'plimsoll', 'validate', '--config', config], folder);
+    assert.match(effective, /^ServerGroups:/m);
+  });
+
+  test("carries the bundle of Envoy's messages where the code looks for it", () => {
+    const script = `import { messageType } from './node_modules/plimsoll/dist/xds/protos.js';
+      console.log(messageType('envoy.config.endpoint.v3.ClusterLoadAssignment').name);`;
+    const name = run(process.execPath, ['--input-type=module', '--eval', script], folder);
+    assert.equal(name, 'ClusterLoadAssignment\n');
+  });
+});

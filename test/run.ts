@@ -1,0 +1,118 @@
+/**
+ * Runs the checks, then all tests: `npm test`. With words, only the test files whose path holds one of them, and no
+ * checks: `npm test -- xds`. What starts with a dash goes to `node --test`: `npm test -- xds --test-name-pattern=ACK`.
+ * With `--check` the checks alone.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Scripts of package.json. */
+const CHECKS = ['format:check', 'lint', 'types', 'unused'];
+
+/** Test files of one run of `node --test`, which on Node 20 takes no glob and finds no `.ts` file by itself. */
+interface Stage {
+  readonly folders: readonly string[];
+  /** Files that run at a time; each is a process of its own. */
+  readonly concurrency: number;
+  /** The longest that a file may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
+  readonly timeoutSeconds: number;
+}
+
+const STAGES: readonly Stage[] = [
+  { folders: ['unit', 'golden'], concurrency: 2, timeoutSeconds: 60 },
+  { folders: ['integration'], concurrency: 1, timeoutSeconds: 300 },
+];
+
+const args = process.argv.slice(2);
+const onlyCheck = args.includes('--check');
+const options = args.filter((arg) => arg.startsWith('-') && arg !== '--check');
+const words = args.filter((arg) => !arg.startsWith('-'));
+process.exitCode = (await main()) ? 0 : 1;
+
+async function main(): Promise<boolean> {
+  if (words.length === 0 && !(await checks())) return false;
+  if (onlyCheck) return true;
+  const stages = STAGES.map((stage) => ({ stage, files: filesOf(stage) }));
+  const wanted = words.length === 0 ? stages : stages.filter(({ files }) => files.length > 0);
+  if (wanted.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
+  for (const [index, { stage, files }] of wanted.entries()) {
+    if (files.length === 0) return fail(`no test files in ${stage.folders.join(', ')}`);
+    if (!(await runStage(stage, files, index === wanted.length - 1))) return false;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------- checks
+
+async function checks(): Promise<boolean> {
+  const passed = await Promise.all(CHECKS.map((name) => check(name)));
+  return passed.every(Boolean);
+}
+
+async function check(name: string): Promise<boolean> {
+  const started = performance.now();
+  const child = spawn('npm', ['run', '--silent', name], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  if (code !== 0) process.stdout.write(Buffer.concat(output));
+  console.log(`${code === 0 ? '✔' : '✖'} ${name} (${secondsSince(started)} s)`);
+  return code === 0;
+}
+
+// ---------------------------------------------------------------- tests
+
+function filesOf({ folders }: Stage): string[] {
+  return folders
+    .flatMap((folder) => testFiles(join('test', folder)))
+    .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+    .toSorted();
+}
+
+function testFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name));
+}
+
+/** Shows what `node --test` says, with the time since the start before the last stage's summary. */
+async function runStage(stage: Stage, files: readonly string[], isLast: boolean): Promise<boolean> {
+  console.log(`\n${files.length} test files in ${stage.folders.join(', ')}`);
+  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${stage.timeoutSeconds * 1000}`];
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...files],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  let count = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const summary = /^ℹ tests (\d+)$/.exec(stripVTControlCharacters(line));
+    if (summary !== null) {
+      count = Number(summary[1]);
+      if (isLast) console.log(`\ntotal ${secondsSince(0)} s\n`);
+    }
+    console.log(line);
+  }
+  const code = await ended;
+  return code === 0 && count === 0 ? fail('node --test ran no test') : code === 0;
+}
+
+function secondsSince(startMs: number): string {
+  return ((performance.now() - startMs) / 1000).toFixed(1);
+}
+
+function fail(reason: string): false {
+  console.error(`✖ ${reason}`);
+  return false;
+}
