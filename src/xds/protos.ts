@@ -10,7 +10,7 @@ let root: protobuf.Root | undefined;
 
 /**
  * A message of the bundle by its full name, such as `envoy.config.cluster.v3.Cluster`. Fields have camel case names;
- * fields that protos/messages.ts does not name are skipped when read.
+ * there are those that protos/messages.ts lists.
  * @throws PlimsollError `io` when the bundle cannot be read, `internal` when it does not hold the message.
  */
 export function messageType(name: string): protobuf.Type {

@@ -17,7 +17,9 @@ export function encodeAssignment(assignment: Assignment): Uint8Array {
     lbEndpoints: endpoints.map(lbEndpoint),
     loadBalancingWeight: { value: 1 },
   };
-  return type.encode({ clusterName: serverGroup, endpoints: endpoints.length > 0 ? [locality] : [] }).finish();
+  return type
+    .encode({ clusterName: serverGroup, endpoints: endpoints.length > 0 ? [locality] : [] })
+    .finish();
 }
 
 function lbEndpoint({ address, port, weight, health }: Endpoint): object {

@@ -28,10 +28,14 @@ export function routeJson(listener: Listener, group: ServerGroup): ProtoJsonMess
   };
 }
 
-/** Only what no backend can have begun to work on is sent again, and not to a backend that was tried. */
+/**
+ * Only what no backend can have begun to work on is sent again, and not to a backend that was tried. The attempts
+ * spread over seconds: in a burst a server's kernel drops connections that its accept queue has no room for.
+ */
 const retryPolicy: ProtoJsonMessage = {
   retry_on: 'reset-before-request,connect-failure,refused-stream',
-  num_retries: 3,
+  num_retries: 5,
+  retry_back_off: { base_interval: '0.1s', max_interval: '1s' },
   retry_host_predicate: [
     {
       name: 'envoy.retry_host_predicates.previous_hosts',

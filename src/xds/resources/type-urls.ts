@@ -5,5 +5,3 @@ export const TYPE_URLS = {
   listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
   route: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
 } as const;
-
-export type TypeUrl = (typeof TYPE_URLS)[keyof typeof TYPE_URLS];

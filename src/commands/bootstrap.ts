@@ -1,0 +1,177 @@
+import { isIP, isIPv6 } from 'node:net';
+import { formatHostPort, parseDestination } from '../config/address.ts';
+import { formatMistake, loadConfiguration } from '../config/load.ts';
+import { toYaml } from '../config/to-yaml.ts';
+import type { Configuration, ServerGroup } from '../core/model.ts';
+import { EXIT } from '../runtime/errors.ts';
+import { adsBootstrap, edsBootstrap, type ListenerOfGroup, type SidecarSettings } from '../xds/bootstrap.ts';
+import type { ProtoJsonMessage } from '../xds/resources/proto-json.ts';
+
+export interface BootstrapOptions {
+  readonly config: string;
+  /** ads: everything from the control plane; eds: endpoints only, the rest stands in the bootstrap. */
+  readonly mode: 'ads' | 'eds';
+  /** The server group, for mode eds. */
+  readonly group?: string;
+  /** HOST:PORT where sidecars reach the control plane; by default where it listens. */
+  readonly xds?: string;
+  readonly nodeId?: string;
+  readonly cluster?: string;
+  readonly adminPort?: number;
+  readonly json: boolean;
+}
+
+type Result<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Prints an Envoy bootstrap that fits the configuration and that Envoy takes as it is.
+ * @returns the exit code: `usage` when the configuration is wrong or does not go with the options.
+ */
+export async function bootstrap(
+  options: BootstrapOptions,
+  io: { readonly out: (text: string) => void; readonly err: (text: string) => void },
+): Promise<number> {
+  const loaded = await loadConfiguration(options.config);
+  if (loaded.kind === 'invalid') {
+    for (const mistake of loaded.mistakes) io.err(`${formatMistake(mistake)}\n`);
+    return EXIT.usage;
+  }
+  const made = makeBootstrap(loaded.configuration, options);
+  if (made.kind === 'refused') {
+    io.err(`plimsoll bootstrap: ${made.reason}\n`);
+    return EXIT.usage;
+  }
+  io.out(made.value);
+  return EXIT.ok;
+}
+
+/** The text of the bootstrap; refused when the configuration does not go with the options. */
+export function makeBootstrap(
+  configuration: Configuration,
+  options: Omit<BootstrapOptions, 'config'>,
+): Result<string> {
+  const xds = xdsAddress(configuration, options.xds);
+  if (xds.kind === 'refused') return xds;
+  if (options.nodeId === '' || options.cluster === '') {
+    return refused('--node-id and --cluster must not be empty: Envoy needs both');
+  }
+  const settings = {
+    xds: xds.value,
+    nodeId: options.nodeId ?? 'sidecar',
+    nodeCluster: options.cluster ?? 'inference',
+    adminPort: options.adminPort ?? 9901,
+  };
+  const made = fill(configuration, options, settings);
+  if (made.kind === 'refused') return made;
+  return ok(
+    options.json
+      ? `${JSON.stringify(made.value, null, 2)}\n`
+      : heading(options.mode, settings) + toYaml(made.value),
+  );
+}
+
+function fill(
+  configuration: Configuration,
+  { mode, group }: Pick<BootstrapOptions, 'mode' | 'group'>,
+  settings: SidecarSettings,
+): Result<ProtoJsonMessage> {
+  switch (mode) {
+    case 'ads':
+      return refuseAds(configuration, group) ?? ok(adsBootstrap(settings));
+    case 'eds': {
+      const listeners = staticListeners(configuration, group);
+      return listeners.kind === 'refused' ? listeners : ok(edsBootstrap(settings, listeners.value));
+    }
+  }
+}
+
+function refuseAds(configuration: Configuration, group: string | undefined): Result<never> | undefined {
+  if (group !== undefined)
+    return refused('--group is for --mode eds; with ads the Listeners name the groups');
+  if (configuration.listeners.length > 0) return undefined;
+  return refused(
+    '--mode ads needs Listeners in the configuration, it has none: a sidecar would listen nowhere. Add some, or use --mode eds',
+  );
+}
+
+/** The listeners of the configuration, those of `name` if it is given; one on 127.0.0.1:10000 where there is none. */
+function staticListeners(
+  configuration: Configuration,
+  name: string | undefined,
+): Result<readonly ListenerOfGroup[]> {
+  const { serverGroups } = configuration;
+  const names = serverGroups.map((group) => group.name).join(', ');
+  if (name !== undefined && !serverGroups.some((group) => group.name === name)) {
+    return refused(`--group ${name}: no server group has this name, there are: ${names}`);
+  }
+  const chosen = serverGroups.filter((group) => name === undefined || group.name === name);
+  const configured = configuration.listeners.flatMap((listener) =>
+    chosen.filter((group) => group.name === listener.serverGroup).map((group) => ({ listener, group })),
+  );
+  if (configured.length > 0) return ok(configured);
+  const [group, ...others] = chosen;
+  if (group === undefined || others.length > 0) {
+    return refused(
+      `--group is needed: the configuration has no Listeners and several server groups: ${names}`,
+    );
+  }
+  return ok([{ listener: defaultListener(group), group }]);
+}
+
+function defaultListener(group: ServerGroup): ListenerOfGroup['listener'] {
+  return { name: 'inference', address: '127.0.0.1', port: 10_000, serverGroup: group.name };
+}
+
+function xdsAddress(
+  configuration: Configuration,
+  option: string | undefined,
+): Result<SidecarSettings['xds']> {
+  if (option !== undefined) return parseXds(option);
+  const { host, port } = configuration.xds.listen;
+  if (port !== 0 && parseDestination(host).kind === 'ok') return ok({ host, port });
+  return refused(
+    `--xds HOST:PORT is needed: Xds.Listen is ${formatHostPort(host, port)}, which no sidecar can connect to`,
+  );
+}
+
+/** `10.0.0.5:18000`, `[2001:db8::5]:18000` or `plimsoll.example:18000` */
+function parseXds(text: string): Result<SidecarSettings['xds']> {
+  const [, inBrackets, bare, digits] = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = inBrackets ?? bare ?? '';
+  const port = Number(digits);
+  const isName = bare !== undefined && isIP(bare) === 0 && /[A-Za-z]/.test(bare);
+  const isAddress = parseDestination(host).kind === 'ok' && isIPv6(host) === (inBrackets !== undefined);
+  if ((isName || isAddress) && port >= 1 && port <= 65535) return ok({ host, port });
+  return refused(
+    `--xds ${text}: expected HOST:PORT that sidecars can connect to, such as 10.0.0.5:18000, [2001:db8::5]:18000 or plimsoll.example:18000`,
+  );
+}
+
+function heading(mode: BootstrapOptions['mode'], { xds, adminPort }: SidecarSettings): string {
+  const address = formatHostPort(xds.host, xds.port);
+  const source = {
+    ads: [`Listeners, routes, clusters and endpoints come from Plimsoll at ${address}.`],
+    eds: [
+      `Endpoints, their weights and health come from Plimsoll at ${address}; listeners, routes and`,
+      'clusters stand here and may be changed.',
+    ],
+  };
+  const lines = [
+    `Envoy bootstrap, made by plimsoll bootstrap --mode ${mode}`,
+    ...source[mode],
+    'Run it with a node id of its own for each sidecar:',
+    '  envoy -c FILE --service-node NAME',
+    ...(adminPort === 0 ? [] : [`Envoy's admin page is then at http://127.0.0.1:${adminPort}/`]),
+  ];
+  return lines.map((line) => `# ${line}\n`).join('');
+}
+
+function ok<T>(value: T): Result<T> {
+  return { kind: 'ok', value };
+}
+
+function refused(reason: string): Result<never> {
+  return { kind: 'refused', reason };
+}

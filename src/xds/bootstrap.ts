@@ -1,0 +1,87 @@
+import { isIP } from 'node:net';
+import type { Listener, ServerGroup } from '../core/model.ts';
+import { clusterJson } from './resources/cluster.ts';
+import { adsSource, deltaGrpc, ownStreamSource, XDS_CLUSTER } from './resources/config-source.ts';
+import { listenerJson } from './resources/listener.ts';
+import type { ProtoJsonMessage } from './resources/proto-json.ts';
+import { routeJson } from './resources/route.ts';
+
+/** What does not depend on where a sidecar's listeners come from. */
+export interface SidecarSettings {
+  /** Where the sidecar reaches the control plane; the host is an IP literal (IPv6 without brackets) or a DNS name. */
+  readonly xds: { readonly host: string; readonly port: number };
+  readonly nodeId: string;
+  readonly nodeCluster: string;
+  /** On 127.0.0.1; 0: the kernel's choice. */
+  readonly adminPort: number;
+}
+
+/** One listener and the server group that it sends its requests to. */
+export interface ListenerOfGroup {
+  readonly listener: Listener;
+  readonly group: ServerGroup;
+}
+
+/** A bootstrap by which Envoy gets listeners, routes, clusters and endpoints over one aggregated stream. */
+export function adsBootstrap(settings: SidecarSettings): ProtoJsonMessage {
+  return {
+    ...head(settings),
+    dynamic_resources: { ads_config: deltaGrpc, cds_config: adsSource, lds_config: adsSource },
+    static_resources: { clusters: [xdsCluster(settings)] },
+  };
+}
+
+/** A bootstrap that holds listeners, routes and clusters; only the endpoints come from the control plane. */
+export function edsBootstrap(
+  settings: SidecarSettings,
+  listeners: readonly ListenerOfGroup[],
+): ProtoJsonMessage {
+  const groups = new Map(listeners.map(({ group }) => [group.name, group]));
+  return {
+    ...head(settings),
+    static_resources: {
+      listeners: listeners.map(({ listener, group }) =>
+        listenerJson(listener, group, { route_config: routeJson(listener, group) }),
+      ),
+      clusters: [
+        ...[...groups.values()].map((group) => clusterJson(group, ownStreamSource)),
+        xdsCluster(settings),
+      ],
+    },
+  };
+}
+
+function head({ nodeId, nodeCluster, adminPort }: SidecarSettings): ProtoJsonMessage {
+  return {
+    node: { id: nodeId, cluster: nodeCluster },
+    admin: { address: socketAddress('127.0.0.1', adminPort) },
+  };
+}
+
+/** The one cluster that no control plane can tell of: the control plane's own. */
+function xdsCluster({ xds }: SidecarSettings): ProtoJsonMessage {
+  return {
+    name: XDS_CLUSTER,
+    ...(isIP(xds.host) === 0
+      ? { type: 'STRICT_DNS', dns_lookup_family: 'V4_PREFERRED' }
+      : { type: 'STATIC' }),
+    connect_timeout: '1s',
+    load_assignment: {
+      cluster_name: XDS_CLUSTER,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(xds.host, xds.port) } }] }],
+    },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+        '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        explicit_http_config: {
+          // finds a control plane that is gone without a word
+          http2_protocol_options: { connection_keepalive: { interval: '30s', timeout: '5s' } },
+        },
+      },
+    },
+  };
+}
+
+function socketAddress(address: string, port: number): ProtoJsonMessage {
+  return { socket_address: { address, port_value: port } };
+}

@@ -1,0 +1,30 @@
+import type { Configuration, Listener, ServerGroup } from '../../src/core/model.ts';
+import { backend } from './decisions.ts';
+
+/** A group without load-aware settings, of two backends. */
+export function serverGroup(name: string, change: Partial<ServerGroup> = {}): ServerGroup {
+  return {
+    name,
+    envoyLbPolicy: 'LeastRequest',
+    retryAfterSeconds: 1,
+    servers: [backend(11), backend(12)],
+    loadAware: undefined,
+    ...change,
+  };
+}
+
+export function listener(of: string, change: Partial<Listener> = {}): Listener {
+  return { name: 'inference', address: '0.0.0.0', port: 10_000, serverGroup: of, ...change };
+}
+
+/** One group, `llama`, with a listener. */
+export function configuration(change: Partial<Configuration> = {}): Configuration {
+  return {
+    xds: { listen: { host: '127.0.0.1', port: 18_000 }, drainSeconds: 10 },
+    admin: { listen: { host: '127.0.0.1', port: 9090 } },
+    log: { level: 'info', format: 'auto' },
+    serverGroups: [serverGroup('llama')],
+    listeners: [listener('llama')],
+    ...change,
+  };
+}

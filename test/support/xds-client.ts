@@ -1,0 +1,181 @@
+import { type ClientDuplexStream, Client, credentials, type StatusObject } from '@grpc/grpc-js';
+import type { ListenAddress } from '../../src/core/model.ts';
+import { DISCOVERY, encode } from './discovery-proto.ts';
+import { waitFor } from './wait-for.ts';
+
+const PATHS = {
+  ads: {
+    sotw: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
+    delta: '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources',
+  },
+  eds: {
+    sotw: '/envoy.service.endpoint.v3.EndpointDiscoveryService/StreamEndpoints',
+    delta: '/envoy.service.endpoint.v3.EndpointDiscoveryService/DeltaEndpoints',
+  },
+} as const;
+
+export interface ReceivedResource {
+  readonly typeUrl: string;
+  readonly value: Buffer;
+  /** Delta only; empty in state of the world. */
+  readonly name: string;
+  /** Delta only; empty in state of the world. */
+  readonly version: string;
+}
+
+/** Either variant's response. */
+export interface ReceivedResponse {
+  readonly version: string;
+  readonly typeUrl: string;
+  readonly nonce: string;
+  readonly resources: readonly ReceivedResource[];
+  readonly removed: readonly string[];
+  readonly bytes: Buffer;
+}
+
+/** Fields of a request in camel case; the two variants have different ones. */
+export type RequestFields = Readonly<Record<string, unknown>>;
+
+/** A connection of its own to an xDS server, for requests as a test wants them. */
+export class XdsClient {
+  readonly #client: Client;
+
+  constructor({ host, port }: ListenAddress) {
+    const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    this.#client = new Client(target, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  }
+
+  open(kind: keyof typeof PATHS, variant: 'sotw' | 'delta'): XdsTestStream {
+    const same = (bytes: Buffer): Buffer => bytes;
+    const call = this.#client.makeBidiStreamRequest(PATHS[kind][variant], same, same);
+    return new XdsTestStream(call, variant);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+/** One stream: sends raw requests, records every response and how the stream ended. */
+export class XdsTestStream {
+  readonly responses: ReceivedResponse[] = [];
+  /** How the stream ended; undefined: it is open. */
+  status: StatusObject | undefined;
+  readonly #call: ClientDuplexStream<Buffer, Buffer>;
+  readonly #variant: 'sotw' | 'delta';
+  #taken = 0;
+
+  constructor(call: ClientDuplexStream<Buffer, Buffer>, variant: 'sotw' | 'delta') {
+    this.#call = call;
+    this.#variant = variant;
+    call.on('data', (bytes: Buffer) => {
+      this.responses.push(variant === 'sotw' ? readSotw(bytes) : readDelta(bytes));
+    });
+    call.on('status', (status: StatusObject) => {
+      this.status = status;
+    });
+    // The same as the status.
+    call.on('error', () => undefined);
+  }
+
+  send(fields: RequestFields): void {
+    const type = this.#variant === 'sotw' ? DISCOVERY.DiscoveryRequest : DISCOVERY.DeltaDiscoveryRequest;
+    this.sendBytes(encode(type, fields));
+  }
+
+  sendBytes(bytes: Buffer): void {
+    this.#call.write(bytes);
+  }
+
+  /** Acknowledges `response`. In state of the world `names` are all that the stream asks for. */
+  acknowledge(response: ReceivedResponse, names: readonly string[] = []): void {
+    this.send(this.#answer(response, names, response.version));
+  }
+
+  /** Rejects `response`. In state of the world `names` are all that the stream asks for. */
+  reject(response: ReceivedResponse, message: string, names: readonly string[] = []): void {
+    this.send({ ...this.#answer(response, names, ''), errorDetail: { code: 13, message } });
+  }
+
+  /** The next response that has not been returned yet. */
+  async next(): Promise<ReceivedResponse> {
+    const response = await waitFor('a response', () => {
+      if (this.status !== undefined) throw new Error(`the stream ended: ${this.status.details}`);
+      return this.responses[this.#taken];
+    });
+    this.#taken++;
+    return response;
+  }
+
+  async ended(): Promise<StatusObject> {
+    return waitFor('the end of the stream', () => this.status);
+  }
+
+  /** Says that no more requests come. */
+  finish(): void {
+    this.#call.end();
+  }
+
+  cancel(): void {
+    this.#call.cancel();
+  }
+
+  /** Takes nothing more from the connection: what the server writes fills the stream's window. */
+  pause(): void {
+    this.#call.pause();
+  }
+
+  #answer(response: ReceivedResponse, names: readonly string[], version: string): RequestFields {
+    const answer = { typeUrl: response.typeUrl, responseNonce: response.nonce };
+    return this.#variant === 'sotw' ? { ...answer, versionInfo: version, resourceNames: names } : answer;
+  }
+}
+
+interface AnyFields {
+  /** So called by protobufjs' own reading of Any. */
+  readonly type_url: string;
+  readonly value: Uint8Array;
+}
+
+/** What protobufjs gives with defaults filled in. */
+interface ResponseFields<R> {
+  readonly resources: readonly R[];
+  readonly typeUrl: string;
+  readonly nonce: string;
+}
+
+function readSotw(bytes: Buffer): ReceivedResponse {
+  const type = DISCOVERY.DiscoveryResponse;
+  const fields = type.toObject(type.decode(bytes), {
+    defaults: true,
+    arrays: true,
+  }) as ResponseFields<AnyFields> & {
+    readonly versionInfo: string;
+  };
+  const resources = fields.resources.map((any) => ({ ...received(any), name: '', version: '' }));
+  return { ...shared(fields), version: fields.versionInfo, resources, removed: [], bytes };
+}
+
+function readDelta(bytes: Buffer): ReceivedResponse {
+  const type = DISCOVERY.DeltaDiscoveryResponse;
+  const fields = type.toObject(type.decode(bytes), { defaults: true, arrays: true }) as ResponseFields<{
+    readonly name: string;
+    readonly version: string;
+    readonly resource: AnyFields;
+  }> & { readonly systemVersionInfo: string; readonly removedResources: readonly string[] };
+  const resources = fields.resources.map(({ name, version, resource }) => ({
+    ...received(resource),
+    name,
+    version,
+  }));
+  const removed = fields.removedResources;
+  return { ...shared(fields), version: fields.systemVersionInfo, resources, removed, bytes };
+}
+
+function shared({ typeUrl, nonce }: ResponseFields<unknown>): Pick<ReceivedResponse, 'typeUrl' | 'nonce'> {
+  return { typeUrl, nonce };
+}
+
+function received(any: AnyFields): Pick<ReceivedResource, 'typeUrl' | 'value'> {
+  return { typeUrl: any.type_url, value: Buffer.from(any.value) };
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Endpoint, EndpointHealth } from '../../../../src/core/model.ts';
+import { encodeAssignment } from '../../../../src/xds/resources/assignment.ts';
+import { TYPE_URLS } from '../../../../src/xds/resources/type-urls.ts';
+import { decodeFully } from '../../../support/full-protos.ts';
+import { assertGoldenResource } from '../../../support/golden-resource.ts';
+
+const endpoints: readonly Endpoint[] = [
+  { address: '10.0.3.11', port: 8000, weight: 100_073, health: 'HEALTHY' },
+  { address: '10.0.3.12', port: 8000, weight: 49_981, health: 'UNHEALTHY' },
+  { address: '10.0.3.13', port: 8001, weight: 1, health: 'DRAINING' },
+  { address: '2001:db8::11', port: 65_535, weight: 4_000_000_000, health: 'HEALTHY' },
+];
+
+test('the assignment of a group', () => {
+  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints });
+  assertGoldenResource('assignment', TYPE_URLS.endpoint, bytes);
+});
+
+test('an assignment without endpoints has only its name', () => {
+  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints: [] });
+  assertGoldenResource('assignment-empty', TYPE_URLS.endpoint, bytes);
+  assert.equal(Buffer.from(bytes).toString('latin1'), '\x0a\x05llama');
+});
+
+test('the locality is on the wire, empty, and has a weight of 1', () => {
+  const hex = Buffer.from(encodeAssignment({ serverGroup: 'llama', endpoints })).toString('hex');
+  // LocalityLbEndpoints.locality is field 1, load_balancing_weight is field 3 and holds a UInt32Value
+  assert.match(hex, /^0a056c6c616d61(?:12[0-9a-f]{4})0a0012/);
+  assert.match(hex, /1a020801$/);
+});
+
+const health = fc.constantFrom<EndpointHealth>('HEALTHY', 'UNHEALTHY', 'DRAINING');
+const endpoint: fc.Arbitrary<Endpoint> = fc.record({
+  address: fc.oneof(fc.ipV4(), fc.ipV6()),
+  port: fc.integer({ min: 1, max: 65_535 }),
+  weight: fc.integer({ min: 1, max: 2 ** 32 - 2 }),
+  health,
+});
+
+test('an Envoy reads in the bytes what was put in, in its order', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.array(endpoint, { minLength: 1 }), (name, list) => {
+      const bytes = encodeAssignment({ serverGroup: name, endpoints: list });
+      assert.deepEqual(decodeFully(TYPE_URLS.endpoint, bytes), {
+        clusterName: name,
+        endpoints: [
+          {
+            locality: {},
+            loadBalancingWeight: 1,
+            lbEndpoints: list.map(({ address, port, weight, health: status }) => ({
+              endpoint: { address: { socketAddress: { address, portValue: port } } },
+              healthStatus: status,
+              loadBalancingWeight: weight,
+            })),
+          },
+        ],
+      });
+    }),
+    { seed: 40, numRuns: 200 },
+  );
+});
