@@ -1,0 +1,70 @@
+import { effectiveFile, writeYaml } from '../config/effective.ts';
+import { loadFields } from '../config/load.ts';
+import { formatMistake, type Mistake } from '../config/mistake.ts';
+import type { ConfigurationFile } from '../config/schema.ts';
+import { EXIT } from '../runtime/errors.ts';
+import { printable } from '../runtime/text.ts';
+
+/** Where the texts of a command go; each ends with a newline. */
+export interface ValidateOutput {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+/** What a `Config` block does here that it does not do in the component that this follows. */
+export const DIFFERENCES: readonly string[] = [
+  'A backend whose collection fails goes near the lowest weight instead of out of the group; OnCollectFailure: Remove takes it out.',
+  'Weights follow the load by feedback (Policy: Adaptive) instead of the plain normalised score; Policy: Linear is nearest to that.',
+  'Sidecars weigh in their own requests in flight (EnvoyLbPolicy: LeastRequest); EnvoyLbPolicy: RoundRobin does not.',
+  'The thresholds of saturation are public: Saturation.',
+];
+
+/**
+ * Checks a configuration file. A good one is printed with every default filled in, as YAML that can be used in its
+ * place, or with `json` as one object; of a bad one every mistake is.
+ * @returns the exit code: 0, or 64 when there is a mistake.
+ */
+export async function validate(
+  options: { readonly config: string; readonly json: boolean },
+  io: ValidateOutput,
+): Promise<number> {
+  const checked = await loadFields(options.config);
+  if (checked.kind === 'invalid') {
+    printMistakes(options, checked.mistakes, io);
+    return EXIT.usage;
+  }
+  printEffective(options, checked.fields, io);
+  return EXIT.ok;
+}
+
+function printMistakes(
+  { config, json }: { readonly config: string; readonly json: boolean },
+  mistakes: readonly Mistake[],
+  io: ValidateOutput,
+): void {
+  if (json) {
+    io.out(`${JSON.stringify({ file: config, valid: false, mistakes })}\n`);
+    return;
+  }
+  io.err(mistakes.map((mistake) => `${formatMistake(mistake)}\n`).join(''));
+}
+
+function printEffective(
+  { config, json }: { readonly config: string; readonly json: boolean },
+  fields: ConfigurationFile,
+  io: ValidateOutput,
+): void {
+  const configuration = effectiveFile(fields);
+  if (json) {
+    io.out(`${JSON.stringify({ file: config, valid: true, configuration, differences: DIFFERENCES })}\n`);
+    return;
+  }
+  io.out(
+    [
+      `# ${printable(config)} with every default filled in\n`,
+      writeYaml(configuration),
+      '\n# Differences from the component this follows\n',
+      ...DIFFERENCES.map((difference) => `# - ${difference}\n`),
+    ].join(''),
+  );
+}

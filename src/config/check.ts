@@ -1,0 +1,199 @@
+import { formatHostPort, overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
+import { checkFields } from './check-fields.ts';
+import { formatPath, type Mistake, showValue } from './mistake.ts';
+import { nearest } from './nearest.ts';
+import {
+  ADMIN_LISTEN,
+  type ConfigurationFile,
+  configurationFile,
+  defaultQueueMarks,
+  XDS_LISTEN,
+} from './schema.ts';
+import { find, items, type TreeNode } from './tree.ts';
+
+export type Checked =
+  | { readonly kind: 'valid'; readonly fields: ConfigurationFile }
+  | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] };
+
+/**
+ * Checks every field by itself and every rule that needs several. The rules look at the tree and not at checked fields,
+ * so that a mistake of one kind hides none of the other; what they cannot read is left to the checks of fields.
+ */
+export function check(top: TreeNode, file: string): Checked {
+  const mistakes: Mistake[] = [];
+  const known = checkFields(top, (at, path, message) => {
+    mistakes.push({ file, line: at.line, column: at.column, path: formatPath(path), message });
+  });
+  checkRules(known, ({ at, path }, message) => {
+    mistakes.push({ file, line: at.line, column: at.column, path: formatPath(path), message });
+  });
+  if (mistakes.length > 0) return { kind: 'invalid', mistakes };
+  return { kind: 'valid', fields: configurationFile.parse(known.value) };
+}
+
+type Report = (node: TreeNode, message: string) => void;
+
+function checkRules(top: TreeNode, report: Report): void {
+  const groups = items(top.children.get('ServerGroups'));
+  const extensions = items(top.children.get('ServiceExtensions'));
+  const listeners = items(top.children.get('Listeners'));
+  for (const named of [groups, extensions, listeners]) checkUnique(named, 'Name', report);
+  checkReferences(groups, 'ServiceExtension', extensions, 'service extension', report);
+  checkReferences(listeners, 'ServerGroup', groups, 'server group', report);
+  for (const group of groups) checkServers(group, report);
+  for (const extension of extensions) checkComponents(extension, report);
+  checkListeners(listeners, report);
+  checkListens(top, report);
+}
+
+/** No two nodes have the same string under `key`. */
+function checkUnique(nodes: readonly TreeNode[], key: string, report: Report): void {
+  const seen = new Map<string, TreeNode>();
+  for (const node of nodes) {
+    const field = node.children.get(key);
+    if (typeof field?.value !== 'string') continue;
+    const first = seen.get(field.value);
+    if (first === undefined) seen.set(field.value, field);
+    else report(field, `is ${showValue(field.value)}, but must be unique; ${isTaken(first)}`);
+  }
+}
+
+function isTaken(first: TreeNode): string {
+  return `${formatPath(first.path)} in line ${first.at.line} has it already`;
+}
+
+/** What `key` of every node names is there. */
+function checkReferences(
+  nodes: readonly TreeNode[],
+  key: string,
+  targets: readonly TreeNode[],
+  what: string,
+  report: Report,
+): void {
+  const names = new Set(targets.map((target) => target.children.get('Name')?.value).filter(isString));
+  for (const node of nodes) {
+    const field = node.children.get(key);
+    if (!isString(field?.value) || names.has(field.value)) continue;
+    const meant = nearest(field.value, names);
+    const hint = meant === undefined ? '' : `; did you mean ${showValue(meant)}?`;
+    report(field, `is ${showValue(field.value)}, but must be the name of a ${what} in this file${hint}`);
+  }
+}
+
+function checkServers(group: TreeNode, report: Report): void {
+  const servers = items(group.children.get('Servers'));
+  const seen = new Map<string, TreeNode>();
+  for (const server of servers) {
+    const address = parseField(server, 'Address', parseDestination);
+    const port = server.children.get('Port')?.value;
+    if (address === undefined || typeof port !== 'number') continue;
+    const id = formatHostPort(address.value, port);
+    const first = seen.get(id);
+    if (first === undefined) seen.set(id, address.node);
+    else report(address.node, `is ${id} with its port, but must be unique in its group; ${isTaken(first)}`);
+  }
+  checkNotAllZero(group.children.get('Servers'), 'server', report);
+}
+
+/** At least one item of a list has a Weight other than 0. */
+function checkNotAllZero(list: TreeNode | undefined, what: string, report: Report): void {
+  const all = items(list);
+  if (list === undefined || all.length === 0) return;
+  if (all.some((item) => item.children.get('Weight')?.value !== 0)) return;
+  report(list, `has weight 0 for every ${what}, but at least one must be above 0`);
+}
+
+function checkComponents(extension: TreeNode, report: Report): void {
+  // One of another type, or of none, has been reported already.
+  const components = items(extension.children.get('Components')).filter(({ children }) =>
+    children.has('Type'),
+  );
+  for (const component of components) {
+    if (component !== components[0]) report(component, 'is a second component, but there must be only one');
+    const scheduler = find(component, ['Config', 'Scheduler']);
+    if (!scheduler.found) continue;
+    const scorers = scheduler.node.children.get('Scorers');
+    checkUnique(items(scorers), 'Name', report);
+    checkNotAllZero(scorers, 'scorer', report);
+    const interval = find(component, ['Config', 'MetricCollector', 'Interval']).node.value;
+    checkMarks(
+      scheduler.node,
+      typeof interval === 'number' ? defaultQueueMarks(interval) : undefined,
+      report,
+    );
+  }
+}
+
+/** Clear < Mark, whether they are given or defaults. */
+function checkMarks(
+  scheduler: TreeNode,
+  queueDefaults: { readonly Mark: number; readonly Clear: number } | undefined,
+  report: Report,
+): void {
+  const saturation = scheduler.children.get('Saturation');
+  for (const metric of ['TotalQueuedRequests', 'RunningRequests']) {
+    const defaults = metric === 'TotalQueuedRequests' ? queueDefaults : undefined;
+    const given = saturation?.children.get(metric)?.children;
+    const mark = given?.get('Mark');
+    const clear = given?.get('Clear');
+    const markValue = mark === undefined ? defaults?.Mark : mark.value;
+    const clearValue = clear === undefined ? defaults?.Clear : clear.value;
+    if (typeof markValue !== 'number' || typeof clearValue !== 'number' || clearValue < markValue) continue;
+    if (clear !== undefined) {
+      report(
+        clear,
+        `is ${clearValue}, but must be below Mark, ${markValue}${mark === undefined ? ' by default' : ''}`,
+      );
+    } else if (mark !== undefined) {
+      report(mark, `is ${markValue}, but must be above Clear, ${clearValue} by default`);
+    }
+  }
+}
+
+/** No two listeners take the same address and port; Envoy's IPv6 sockets take no IPv4. */
+function checkListeners(listeners: readonly TreeNode[], report: Report): void {
+  const byPort = new Map<number, { node: TreeNode; value: string }[]>();
+  for (const listener of listeners) {
+    const address = parseField(listener, 'Address', parseIp);
+    const port = listener.children.get('Port')?.value;
+    if (address === undefined || typeof port !== 'number') continue;
+    const others = byPort.get(port) ?? [];
+    byPort.set(port, others);
+    const first = others.find((other) => overlaps(other.value, address.value, false));
+    if (first !== undefined) {
+      const id = formatHostPort(address.value, port);
+      report(address.node, `is ${id} with its port, but must be free; ${isTaken(first.node)}`);
+    }
+    others.push(address);
+  }
+}
+
+/** Xds and Admin listen on different ports, unless the kernel chooses one. */
+function checkListens(top: TreeNode, report: Report): void {
+  const xdsField = find(top, ['Xds', 'Listen']);
+  const adminField = find(top, ['Admin', 'Listen']);
+  const xds = parseListen(xdsField.found ? String(xdsField.node.value) : XDS_LISTEN);
+  const admin = parseListen(adminField.found ? String(adminField.node.value) : ADMIN_LISTEN);
+  if (xds.kind === 'bad' || admin.kind === 'bad') return;
+  if (xds.value.port !== admin.value.port || xds.value.port === 0) return;
+  if (!overlaps(xds.value.host, admin.value.host, true)) return;
+  const [{ node }, other] = adminField.found
+    ? [adminField, `Xds.Listen, ${formatHostPort(xds.value.host, xds.value.port)}`]
+    : [xdsField, `Admin.Listen, ${formatHostPort(admin.value.host, admin.value.port)}`];
+  report(node, `is ${showValue(node.value)}, but must differ from ${other}`);
+}
+
+function parseField<T>(
+  node: TreeNode,
+  key: string,
+  parse: (text: string) => Parsed<T>,
+): { readonly node: TreeNode; readonly value: T } | undefined {
+  const field = node.children.get(key);
+  if (!isString(field?.value)) return undefined;
+  const parsed = parse(field.value);
+  return parsed.kind === 'ok' ? { node: field, value: parsed.value } : undefined;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}

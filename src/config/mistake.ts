@@ -1,0 +1,45 @@
+import { printable } from '../runtime/text.ts';
+
+/** One thing that is wrong with a configuration file. */
+export interface Mistake {
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, in UTF-16 code units. */
+  readonly column: number;
+  /** `ServerGroups[0].Servers[1].Port`; empty when the mistake is about the whole file or its syntax. */
+  readonly path: string;
+  /** What is wrong, the value, what is allowed. */
+  readonly message: string;
+}
+
+/** FILE:LINE:COLUMN: path.to.Field: what is wrong, the value, what is allowed */
+export function formatMistake(mistake: Mistake): string {
+  const where = `${printable(mistake.file, 1000)}:${mistake.line}:${mistake.column}: `;
+  return mistake.path === '' ? where + mistake.message : `${where}${mistake.path}: ${mistake.message}`;
+}
+
+export type Path = readonly (string | number)[];
+
+/** `['Servers', 1, 'Port']` as `Servers[1].Port`. */
+export function formatPath(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${printable(step, 60)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** A value as a message shows it: one line, printable, cut. */
+export function showValue(value: unknown): string {
+  if (value === null) return 'empty';
+  if (typeof value === 'string') return `"${printable(value, 60)}"`;
+  if (typeof value === 'number') return showNumber(value);
+  if (typeof value === 'boolean') return String(value);
+  if (!Array.isArray(value)) return 'a map';
+  return value.length === 0 ? 'an empty list' : 'a list';
+}
+
+function showNumber(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? '.nan' : value > 0 ? '.inf' : '-.inf';
+}

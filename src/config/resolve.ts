@@ -1,0 +1,99 @@
+import type {
+  Backend,
+  Configuration,
+  EnvoyLbPolicy,
+  LoadAwareSettings,
+  SaturationSettings,
+  ServerGroup,
+} from '../core/model.ts';
+import { PlimsollError } from '../runtime/errors.ts';
+import { formatHostPort } from './address.ts';
+import {
+  type ComponentFields,
+  type ConfigurationFile,
+  defaultQueueMarks,
+  type ServerGroupFields,
+  type ServiceExtensionFields,
+} from './schema.ts';
+
+/** The configuration that a valid file stands for: references resolved, defaults that depend on other fields filled in. */
+export function resolveConfiguration(file: ConfigurationFile): Configuration {
+  const extensions = new Map(file.ServiceExtensions.map((extension) => [extension.Name, extension]));
+  return {
+    xds: { listen: file.Xds.Listen, drainSeconds: file.Xds.DrainSeconds },
+    admin: { listen: file.Admin.Listen },
+    log: { level: file.Log.Level, format: file.Log.Format },
+    serverGroups: file.ServerGroups.map((group) => resolveGroup(group, extensions)),
+    listeners: file.Listeners.map((listener) => ({
+      name: listener.Name,
+      address: listener.Address,
+      port: listener.Port,
+      serverGroup: listener.ServerGroup,
+    })),
+  };
+}
+
+/** Load-aware weights are shaped for sidecars that weigh in their own requests; without them plain round robin holds. */
+export function resolveLbPolicy(group: ServerGroupFields): EnvoyLbPolicy {
+  return group.EnvoyLbPolicy ?? (group.ServiceExtension === undefined ? 'RoundRobin' : 'LeastRequest');
+}
+
+/** undefined: saturation is turned off. */
+export function resolveSaturation(config: ComponentFields['Config']): SaturationSettings | undefined {
+  const saturation = config.Scheduler.Saturation;
+  if (saturation === false) return undefined;
+  const { TotalQueuedRequests: queued, KVCacheUtilization: kv, RunningRequests: running } = saturation;
+  const defaults = defaultQueueMarks(config.MetricCollector.Interval);
+  return {
+    totalQueuedRequests: { mark: queued.Mark ?? defaults.Mark, clear: queued.Clear ?? defaults.Clear },
+    kvCacheUtilization: { mark: kv.Mark },
+    runningRequests: running === undefined ? undefined : { mark: running.Mark, clear: running.Clear },
+  };
+}
+
+function resolveGroup(
+  group: ServerGroupFields,
+  extensions: ReadonlyMap<string, ServiceExtensionFields>,
+): ServerGroup {
+  return {
+    name: group.Name,
+    envoyLbPolicy: resolveLbPolicy(group),
+    retryAfterSeconds: group.RetryAfterSeconds,
+    servers: group.Servers.map(resolveServer),
+    loadAware:
+      group.ServiceExtension === undefined
+        ? undefined
+        : resolveExtension(extensions.get(group.ServiceExtension)),
+  };
+}
+
+function resolveServer(server: ServerGroupFields['Servers'][number]): Backend {
+  return {
+    id: formatHostPort(server.Address, server.Port),
+    address: server.Address,
+    port: server.Port,
+    weight: server.Weight,
+  };
+}
+
+function resolveExtension(extension: ServiceExtensionFields | undefined): LoadAwareSettings {
+  const config = extension?.Components[0]?.Config;
+  if (config === undefined)
+    throw new PlimsollError('internal', 'a checked service extension has no component');
+  const { MetricCollector: collector, Scheduler: scheduler } = config;
+  return {
+    collect: {
+      timeoutSeconds: collector.Timeout,
+      intervalSeconds: collector.Interval,
+      host: collector.HttpMetricCollect.Host,
+      path: collector.HttpMetricCollect.Path,
+      method: collector.HttpMetricCollect.Method,
+    },
+    balance: {
+      scorers: scheduler.Scorers.map((scorer) => ({ name: scorer.Name, weight: scorer.Weight })),
+      policy: scheduler.Policy,
+      saturation: resolveSaturation(config),
+      onCollectFailure: scheduler.OnCollectFailure,
+    },
+  };
+}

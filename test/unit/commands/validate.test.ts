@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { DIFFERENCES, validate } from '../../../src/commands/validate.ts';
+import { effectiveFile, writeYaml } from '../../../src/config/effective.ts';
+import { parseConfiguration } from '../../../src/config/load.ts';
+import { type ConfigurationInput, configurationFile } from '../../../src/config/schema.ts';
+import { edit, GOOD } from '../config/bad/bad-file.ts';
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plimsoll-validate-'));
+});
+after(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function run(text: string, json = false) {
+  const config = join(folder, 'plimsoll.yaml');
+  await writeFile(config, text);
+  let out = '';
+  let err = '';
+  const code = await validate(
+    { config, json },
+    {
+      out: (added) => {
+        out += added;
+      },
+      err: (added) => {
+        err += added;
+      },
+    },
+  );
+  return { config, code, out, err };
+}
+
+const EFFECTIVE = `Xds: {Listen: 127.0.0.1:18000, DrainSeconds: 10}
+Admin: {Listen: 127.0.0.1:9090}
+Log: {Level: info, Format: auto}
+ServerGroups:
+  - Name: llama
+    Scheduler: Wrr
+    ServiceExtension: load-aware
+    EnvoyLbPolicy: LeastRequest
+    RetryAfterSeconds: 1
+    Servers:
+      - {Address: 10.0.3.11, Port: 8000, Weight: 100}
+      - {Address: 2001:db8::1, Port: 8000, Weight: 100}
+ServiceExtensions:
+  - Name: load-aware
+    Components:
+      - Type: LoadAwareRouting
+        Config:
+          MetricCollector:
+            Timeout: 1
+            Interval: 10
+            HttpMetricCollect: {Path: /metrics, Method: GET}
+          Scheduler:
+            Scorers:
+              - {Name: TotalQueuedRequests, Weight: 50}
+              - {Name: KVCacheUtilization, Weight: 30}
+              - {Name: RunningRequests, Weight: 20}
+            Policy: Adaptive
+            Saturation:
+              TotalQueuedRequests: {Mark: 40, Clear: 10}
+              KVCacheUtilization: {Mark: 0.98}
+            OnCollectFailure: Keep
+Listeners:
+  - {Name: inference, Address: 0.0.0.0, Port: 10000, ServerGroup: llama}
+`;
+
+test('a good file is printed with every default, and the differences as comments', async () => {
+  const text = edit(['Interval: 1\n', 'Interval: 10\n'], ['10.0.3.12', '2001:DB8::0:1']);
+  const { config, code, out, err } = await run(text);
+  assert.equal(code, 0);
+  assert.equal(err, '');
+  const comments = DIFFERENCES.map((difference) => `# - ${difference}\n`).join('');
+  assert.equal(
+    out,
+    `# ${config} with every default filled in\n${EFFECTIVE}\n# Differences from the component this follows\n${comments}`,
+  );
+  assert.deepEqual(parseConfiguration(out, 'f'), parseConfiguration(text, 'f'));
+  assert.equal((await run(out)).out, out);
+});
+
+test('a good file in JSON', async () => {
+  const { config, code, out, err } = await run(GOOD, true);
+  assert.equal(code, 0);
+  assert.equal(err, '');
+  const printed = JSON.parse(out) as { readonly configuration: unknown };
+  assert.deepEqual(printed, {
+    file: config,
+    valid: true,
+    configuration: printed.configuration,
+    differences: DIFFERENCES,
+  });
+  assert.deepEqual(
+    parseConfiguration(JSON.stringify(printed.configuration), 'f'),
+    parseConfiguration(GOOD, 'f'),
+  );
+});
+
+test('every mistake of a bad file goes to standard error, exit code 64', async () => {
+  const { config, code, out, err } = await run(
+    edit(['Timeout: 1', 'Timeout: 0'], ['Port: 10000', 'Prot: 0']),
+  );
+  assert.equal(code, 64);
+  assert.equal(out, '');
+  assert.equal(
+    err,
+    `${config}:16:22: ServiceExtensions[0].Components[0].Config.MetricCollector.Timeout: is 0, but must be an integer 1..300\n` +
+      `${config}:25:41: Listeners[0].Prot: is an unknown key; did you mean Port?\n` +
+      `${config}:25:47: Listeners[0].Prot: is 0, but must be an integer 1..65535\n`,
+  );
+});
+
+test('the mistakes of a bad file in JSON, exit code 64', async () => {
+  const { config, code, out, err } = await run(edit(['Timeout: 1', 'Timeout: 0']), true);
+  assert.equal(code, 64);
+  assert.equal(err, '');
+  assert.deepEqual(JSON.parse(out), {
+    file: config,
+    valid: false,
+    mistakes: [
+      {
+        file: config,
+        line: 16,
+        column: 22,
+        path: 'ServiceExtensions[0].Components[0].Config.MetricCollector.Timeout',
+        message: 'is 0, but must be an integer 1..300',
+      },
+    ],
+  });
+});
+
+test('a file that is not there', async () => {
+  const config = join(folder, 'gone.yaml');
+  const errors: string[] = [];
+  const code = await validate(
+    { config, json: false },
+    { out: () => assert.fail('nothing is printed'), err: (text) => errors.push(text) },
+  );
+  assert.equal(code, 64);
+  assert.deepEqual(errors, [`${config}:1:1: cannot be read: there is no such file\n`]);
+});
+
+const name = fc.oneof(
+  fc.stringMatching(/^[!-~]{1,20}$/),
+  fc.constantFrom(
+    'null',
+    '~',
+    'true',
+    '1e3',
+    '010',
+    '0x10',
+    '.nan',
+    '-',
+    '?',
+    ':',
+    '#',
+    '*a',
+    '&a',
+    '!x',
+    '<<',
+    '---',
+    '%',
+  ),
+);
+const port = fc.integer({ min: 1, max: 65_535 });
+const marks = fc.record(
+  { Mark: fc.integer({ min: 11, max: 100 }), Clear: fc.integer({ min: 0, max: 2 }) },
+  { requiredKeys: [] },
+);
+
+const file: fc.Arbitrary<ConfigurationInput> = fc
+  .record({
+    names: fc.uniqueArray(name, { minLength: 2, maxLength: 2 }),
+    extension: name,
+    addresses: fc.uniqueArray(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 2, maxLength: 2 }),
+    port,
+    interval: fc.integer({ min: 1, max: 50 }),
+    policy: fc.constantFrom('LeastRequest' as const, 'RoundRobin' as const, undefined),
+    seconds: fc.double({ min: 0.001, max: 86_400, noNaN: true }),
+    saturation: fc.oneof(
+      fc.constant(false as const),
+      fc.record({
+        TotalQueuedRequests: marks.filter((given) => given.Mark === undefined || given.Mark !== 0),
+        KVCacheUtilization: fc.record({ Mark: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      }),
+    ),
+  })
+  .map(({ names: [a = '', b = ''], extension, addresses, saturation, ...fields }) => ({
+    Xds: { DrainSeconds: fields.seconds },
+    ServerGroups: [
+      {
+        Name: a,
+        ServiceExtension: extension,
+        RetryAfterSeconds: fields.seconds,
+        Servers: addresses.map((Address) => ({ Address, Port: fields.port })),
+        ...(fields.policy === undefined ? {} : { EnvoyLbPolicy: fields.policy }),
+      },
+      { Name: b, Servers: [{ Address: '10.0.3.11', Port: fields.port, Weight: 1 }] },
+    ],
+    ServiceExtensions: [
+      {
+        Name: extension,
+        Components: [
+          {
+            Type: 'LoadAwareRouting' as const,
+            Config: {
+              MetricCollector: {
+                Timeout: 300,
+                Interval: fields.interval,
+                HttpMetricCollect: { Path: '/#~{}"' },
+              },
+              Scheduler: {
+                Scorers: [{ Name: 'RunningRequests' as const, Weight: 1 }],
+                Saturation: saturation,
+              },
+            },
+          },
+        ],
+      },
+    ],
+    Listeners: [{ Name: b, Address: '::', Port: fields.port, ServerGroup: a }],
+  }));
+
+test('what is printed stands for the same configuration, whatever the file', () => {
+  let valid = 0;
+  fc.assert(
+    fc.property(file, (input) => {
+      const given = parseConfiguration(JSON.stringify(input), 'f');
+      if (given.kind === 'invalid') return;
+      valid += 1;
+      assert.deepEqual(
+        parseConfiguration(writeYaml(effectiveFile(configurationFile.parse(input))), 'f'),
+        given,
+      );
+    }),
+    { seed: 7, numRuns: 500 },
+  );
+  assert.ok(valid > 250, String(valid));
+});
