@@ -52,7 +52,8 @@ export class GaugeBackend {
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, this.address, resolve);
+      // connections beyond the backlog would wait for the client's next SYN, a second later
+      server.listen({ port, host: this.address, backlog: 4096 }, resolve);
     });
     this.#port = (server.address() as AddressInfo).port;
   }

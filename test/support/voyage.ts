@@ -46,7 +46,7 @@ export class Voyage {
   readonly app: App;
   readonly envoy: Envoy;
   readonly log: readonly string[];
-  readonly #agent = new Agent({ connections: 512 });
+  readonly #agent = new Agent({ connections: 4096 });
   readonly #origin: string;
   readonly #adminOrigin: string;
 

@@ -1,6 +1,7 @@
 import { type ClientDuplexStream, Client, credentials, type StatusObject } from '@grpc/grpc-js';
 import type { ListenAddress } from '../../src/core/model.ts';
 import { DISCOVERY, encode } from './discovery-proto.ts';
+import { type ReceivedResponse, readDelta, readSotw } from './discovery-response.ts';
 import { waitFor } from './wait-for.ts';
 
 const PATHS = {
@@ -14,25 +15,6 @@ const PATHS = {
   },
 } as const;
 
-export interface ReceivedResource {
-  readonly typeUrl: string;
-  readonly value: Buffer;
-  /** Delta only; empty in state of the world. */
-  readonly name: string;
-  /** Delta only; empty in state of the world. */
-  readonly version: string;
-}
-
-/** Either variant's response. */
-export interface ReceivedResponse {
-  readonly version: string;
-  readonly typeUrl: string;
-  readonly nonce: string;
-  readonly resources: readonly ReceivedResource[];
-  readonly removed: readonly string[];
-  readonly bytes: Buffer;
-}
-
 /** Fields of a request in camel case; the two variants have different ones. */
 export type RequestFields = Readonly<Record<string, unknown>>;
 
@@ -42,7 +24,10 @@ export class XdsClient {
 
   constructor({ host, port }: ListenAddress) {
     const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    this.#client = new Client(target, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+    this.#client = new Client(target, credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.max_receive_message_length': -1,
+    });
   }
 
   open(kind: keyof typeof PATHS, variant: 'sotw' | 'delta'): XdsTestStream {
@@ -120,62 +105,8 @@ export class XdsTestStream {
     this.#call.cancel();
   }
 
-  /** Takes nothing more from the connection: what the server writes fills the stream's window. */
-  pause(): void {
-    this.#call.pause();
-  }
-
   #answer(response: ReceivedResponse, names: readonly string[], version: string): RequestFields {
     const answer = { typeUrl: response.typeUrl, responseNonce: response.nonce };
     return this.#variant === 'sotw' ? { ...answer, versionInfo: version, resourceNames: names } : answer;
   }
-}
-
-interface AnyFields {
-  /** So called by protobufjs' own reading of Any. */
-  readonly type_url: string;
-  readonly value: Uint8Array;
-}
-
-/** What protobufjs gives with defaults filled in. */
-interface ResponseFields<R> {
-  readonly resources: readonly R[];
-  readonly typeUrl: string;
-  readonly nonce: string;
-}
-
-function readSotw(bytes: Buffer): ReceivedResponse {
-  const type = DISCOVERY.DiscoveryResponse;
-  const fields = type.toObject(type.decode(bytes), {
-    defaults: true,
-    arrays: true,
-  }) as ResponseFields<AnyFields> & {
-    readonly versionInfo: string;
-  };
-  const resources = fields.resources.map((any) => ({ ...received(any), name: '', version: '' }));
-  return { ...shared(fields), version: fields.versionInfo, resources, removed: [], bytes };
-}
-
-function readDelta(bytes: Buffer): ReceivedResponse {
-  const type = DISCOVERY.DeltaDiscoveryResponse;
-  const fields = type.toObject(type.decode(bytes), { defaults: true, arrays: true }) as ResponseFields<{
-    readonly name: string;
-    readonly version: string;
-    readonly resource: AnyFields;
-  }> & { readonly systemVersionInfo: string; readonly removedResources: readonly string[] };
-  const resources = fields.resources.map(({ name, version, resource }) => ({
-    ...received(resource),
-    name,
-    version,
-  }));
-  const removed = fields.removedResources;
-  return { ...shared(fields), version: fields.systemVersionInfo, resources, removed, bytes };
-}
-
-function shared({ typeUrl, nonce }: ResponseFields<unknown>): Pick<ReceivedResponse, 'typeUrl' | 'nonce'> {
-  return { typeUrl, nonce };
-}
-
-function received(any: AnyFields): Pick<ReceivedResource, 'typeUrl' | 'value'> {
-  return { typeUrl: any.type_url, value: Buffer.from(any.value) };
 }

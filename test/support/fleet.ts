@@ -1,0 +1,145 @@
+import { evaluate, type GroupState, initialState } from '../../src/core/evaluate.ts';
+import type {
+  Backend,
+  BackendDecision,
+  BalanceSettings,
+  CollectFailureKind,
+  CollectOutcome,
+  EnvoyLbPolicy,
+  GroupDecision,
+  Sample,
+  Scorer,
+  ServerGroup,
+} from '../../src/core/model.ts';
+import { backend } from './decisions.ts';
+
+/** A sample's values, a failure's kind, or nothing yet. */
+export type Answer = Partial<Sample> | CollectFailureKind | undefined;
+
+export const SCORERS: readonly Scorer[] = [
+  { name: 'TotalQueuedRequests', weight: 50 },
+  { name: 'KVCacheUtilization', weight: 30 },
+  { name: 'RunningRequests', weight: 20 },
+];
+
+export interface FleetOptions extends Partial<BalanceSettings> {
+  readonly intervalSeconds?: number;
+  readonly envoyLbPolicy?: EnvoyLbPolicy;
+  readonly delaySeconds?: number;
+}
+
+/** A group with the settings of the example: Adaptive, marks 10 and 3, interval 1 s, `RoundRobin` sidecars. */
+export function loadAwareGroup(servers: readonly Backend[], options: FleetOptions = {}): ServerGroup {
+  const { intervalSeconds = 1, envoyLbPolicy = 'RoundRobin', delaySeconds: _, ...balance } = options;
+  return {
+    name: 'llama',
+    envoyLbPolicy,
+    retryAfterSeconds: 1,
+    servers,
+    loadAware: {
+      collect: { timeoutSeconds: 1, intervalSeconds, host: undefined, path: '/metrics', method: 'GET' },
+      balance: {
+        scorers: SCORERS,
+        policy: 'Adaptive',
+        saturation: {
+          totalQueuedRequests: { mark: 10, clear: 3 },
+          kvCacheUtilization: { mark: 0.98 },
+          runningRequests: undefined,
+        },
+        onCollectFailure: 'Keep',
+        ...balance,
+      },
+    },
+  };
+}
+
+/** A full sample; an idle engine unless told otherwise. */
+export function sampleOf(values: Partial<Sample> = {}): Sample {
+  return { queued: 0, running: 0, kvUtilization: 0, finished: 0, latency: undefined, ...values };
+}
+
+/** Evaluates a group again and again, one interval apart, on the answers that a test gives. */
+export class Fleet {
+  readonly #options: FleetOptions;
+  #group: ServerGroup;
+  #state: GroupState = initialState();
+  #now = 1_000_000;
+
+  /** @param servers how many of weight 100, or which */
+  constructor(servers: number | readonly Backend[], options: FleetOptions = {}) {
+    const list = typeof servers === 'number' ? backends(servers) : servers;
+    this.#options = options;
+    this.#group = loadAwareGroup(list, options);
+  }
+
+  get nowMs(): number {
+    return this.#now;
+  }
+
+  get servers(): readonly Backend[] {
+    return this.#group.servers;
+  }
+
+  /** Puts other backends or settings in force, as a reload does. */
+  reload(servers: readonly Backend[], options: FleetOptions = this.#options): void {
+    this.#group = loadAwareGroup(servers, options);
+  }
+
+  /** The next evaluation, on one answer for each backend in the group's order. */
+  step(answers: readonly Answer[]): GroupDecision {
+    const { intervalSeconds = 1, delaySeconds = 0.1 } = this.#options;
+    this.#now += 1000 * intervalSeconds;
+    const outcomes = new Map<string, CollectOutcome>();
+    for (const [index, { id }] of this.#group.servers.entries()) {
+      const outcome = outcomeOf(answers[index], this.#now);
+      if (outcome !== undefined) outcomes.set(id, outcome);
+    }
+    const run = { startedAtMs: this.#now - 50, endedAtMs: this.#now, outcomes };
+    const result = evaluate(this.#state, { group: this.#group, nowMs: this.#now, run, delaySeconds });
+    this.#state = result.state;
+    return result.decision;
+  }
+
+  /** The same answers for so many evaluations; the last decision. */
+  steps(count: number, answers: readonly Answer[] | ((step: number) => readonly Answer[])): GroupDecision {
+    let decision: GroupDecision | undefined;
+    for (let step = 0; step < count; step++) {
+      decision = this.step(typeof answers === 'function' ? answers(step) : answers);
+    }
+    if (decision === undefined) throw new Error(`steps(${count}): at least one`);
+    return decision;
+  }
+}
+
+export function backends(count: number): readonly Backend[] {
+  return Array.from({ length: count }, (_, index) => backend(index + 1));
+}
+
+export function outcomeOf(answer: Answer, nowMs: number): CollectOutcome | undefined {
+  if (answer === undefined) return undefined;
+  const atMs = nowMs;
+  if (typeof answer === 'string') {
+    return { kind: 'failure', failure: { kind: answer, message: answer }, atMs, durationMs: 5 };
+  }
+  return { kind: 'sample', sample: sampleOf(answer), atMs, durationMs: 5, bytes: 300 };
+}
+
+export function uses(decision: GroupDecision): readonly string[] {
+  return decision.backends.map((of) => of.use);
+}
+
+export function healths(decision: GroupDecision): readonly (string | undefined)[] {
+  return decision.backends.map((of) => of.health);
+}
+
+/** Undithered weights over their mean, two decimals. */
+export function relative(decision: GroupDecision): readonly number[] {
+  return decision.backends.map((of) => Math.round(of.relativeWeight * 100) / 100);
+}
+
+export function one(decision: GroupDecision, index: number): BackendDecision {
+  const found = decision.backends[index];
+  if (found === undefined)
+    throw new Error(`no backend ${index} in a decision on ${decision.backends.length}`);
+  return found;
+}
