@@ -1,0 +1,166 @@
+import type { Resource } from '../publish/snapshot-store.ts';
+import type { DeltaDiscoveryRequest } from './request.ts';
+import {
+  EVERY_NAME,
+  type SentResponse,
+  type Subscription,
+  type TypeView,
+  type Update,
+  type Versions,
+} from './subscription.ts';
+import { Unsettled } from './unsettled.ts';
+
+/** In place of a version: the client was told that the name does not exist. */
+const ABSENT = '';
+
+/**
+ * The incremental variant: subscriptions add up over a stream's requests and hold whatever the nonce, only what
+ * changed is sent, once, and a name that does not exist is told as removed and sent when it appears.
+ */
+export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
+  readonly #emptyMeansAll: boolean;
+  readonly #trustsClient: boolean;
+  readonly #names = new Set<string>();
+  readonly #unsettled = new Unsettled();
+  readonly #has = new Map<string, string>();
+  readonly #rejected = new Map<string, string>();
+  readonly #asked = new Set<string>();
+  #wildcard = false;
+  #askedForAll = false;
+  #first = true;
+  /** The first request has not been answered. */
+  #owesAnswer = false;
+  /** Nothing of this view is left to send. */
+  #done: TypeView | undefined;
+
+  /**
+   * @param emptyMeansAll a first request without names asks for everything.
+   * @param trustsClient what the client says to have from an earlier stream is not sent again.
+   */
+  constructor(emptyMeansAll: boolean, trustsClient: boolean) {
+    this.#emptyMeansAll = emptyMeansAll;
+    this.#trustsClient = trustsClient;
+  }
+
+  get lastNonce(): number {
+    return this.#unsettled.lastNonce;
+  }
+
+  receive(request: DeltaDiscoveryRequest): Versions | undefined {
+    const settled = this.#unsettled.settle(request.nonce);
+    if (settled !== undefined) this.#judge(settled, request.error !== undefined);
+    for (const name of request.unsubscribe) this.#unsubscribe(name);
+    if (this.#first) this.#begin(request);
+    else for (const name of request.subscribe) this.#subscribe(name);
+    return settled;
+  }
+
+  renew(names: readonly string[]): void {
+    for (const name of names) if (this.#wildcard || this.#names.has(name)) this.#asked.add(name);
+  }
+
+  next(view: TypeView): Update | undefined {
+    const waiting = this.#unsettled.any;
+    const asked = this.#asked.size > 0 || this.#askedForAll || this.#owesAnswer;
+    if (!asked && (waiting || view === this.#done)) return undefined;
+    const resources: Resource[] = [];
+    const removed: string[] = [];
+    for (const name of waiting && !this.#askedForAll ? this.#asked : this.#candidates(view)) {
+      const resource = view.resources.get(name);
+      const due = this.#askedForAll || this.#asked.has(name);
+      if (resource !== undefined) {
+        if (due || (!waiting && this.#isNews(resource))) resources.push(resource);
+      } else if (!view.held.has(name) && (due || (!waiting && this.#has.get(name) !== ABSENT))) {
+        removed.push(name);
+      }
+    }
+    const empty = resources.length === 0 && removed.length === 0;
+    const owes = this.#owesAnswer && this.#canAnswer(view);
+    if (!waiting) this.#done = view;
+    this.#answered();
+    if (empty && !owes) return undefined;
+    const changed = resources.filter(({ name, version }) => this.#has.get(name) !== version);
+    return { resources, removed, changed: changed.map(({ name }) => name) };
+  }
+
+  sent(response: SentResponse): void {
+    this.#unsettled.add(response);
+    for (const [name, version] of response.versions) this.#has.set(name, version);
+    for (const name of response.removed) {
+      if (this.#names.has(name)) this.#has.set(name, ABSENT);
+      else this.#has.delete(name);
+    }
+  }
+
+  /** An answer without content: to a client that has all it asked for, or asked for everything and there is nothing. */
+  #canAnswer(view: TypeView): boolean {
+    return this.#wildcard || [...this.#names].some((name) => !view.held.has(name));
+  }
+
+  #answered(): void {
+    this.#asked.clear();
+    this.#askedForAll = false;
+    this.#owesAnswer = false;
+  }
+
+  /** Every name that may need to be told of. */
+  #candidates(view: TypeView): Iterable<string> {
+    if (!this.#wildcard) return this.#names;
+    return new Set([...view.resources.keys(), ...this.#has.keys(), ...this.#names, ...this.#asked]);
+  }
+
+  #isNews({ name, version }: Resource): boolean {
+    return this.#has.get(name) !== version && this.#rejected.get(name) !== version;
+  }
+
+  #judge(versions: Versions, rejected: boolean): void {
+    for (const [name, version] of versions) {
+      if (rejected) this.#rejected.set(name, version);
+      else if (this.#rejected.get(name) === version) this.#rejected.delete(name);
+    }
+  }
+
+  #begin(request: DeltaDiscoveryRequest): void {
+    this.#first = false;
+    this.#owesAnswer = true;
+    this.#wildcard =
+      (this.#emptyMeansAll && request.subscribe.length === 0) || request.subscribe.includes(EVERY_NAME);
+    for (const name of request.subscribe) if (isName(name)) this.#names.add(name);
+    for (const name of this.#names) this.#asked.add(name);
+    if (!this.#trustsClient) return;
+    for (const [name, version] of request.initialVersions) {
+      if (this.#asked.delete(name) || this.#wildcard) this.#has.set(name, version);
+    }
+  }
+
+  #subscribe(name: string): void {
+    if (name === EVERY_NAME) {
+      this.#wildcard = true;
+      this.#askedForAll = true;
+    } else if (isName(name)) {
+      this.#names.add(name);
+      this.#asked.add(name);
+    }
+  }
+
+  /** While everything is asked for, leaving a name must be answered: the client cannot know whether it still exists. */
+  #unsubscribe(name: string): void {
+    if (name === EVERY_NAME) {
+      this.#wildcard = false;
+      for (const known of this.#has.keys()) if (!this.#names.has(known)) this.#forget(known);
+    } else if (this.#names.delete(name)) {
+      if (this.#wildcard) this.#asked.add(name);
+      else this.#forget(name);
+    }
+  }
+
+  #forget(name: string): void {
+    this.#has.delete(name);
+    this.#rejected.delete(name);
+    this.#asked.delete(name);
+  }
+}
+
+function isName(name: string): boolean {
+  return name !== '' && name !== EVERY_NAME;
+}

@@ -1,0 +1,31 @@
+import type { VariantName } from './response-cache.ts';
+
+export type StreamKind = 'ads' | 'eds';
+
+/** Is told what happens on the streams. Every callback is called synchronously and has to be cheap. */
+export interface XdsObserver {
+  streamOpened(kind: StreamKind, variant: VariantName): void;
+  streamClosed(kind: StreamKind, variant: VariantName): void;
+  sent(typeUrl: string, bytes: number): void;
+  acknowledged(acknowledgement: Acknowledgement): void;
+  rejected(rejection: Rejection): void;
+  /** An aggregated stream asked for a type that is not served. The client chose the text: it is printable and cut, but not one of a bounded set. */
+  unknownType(typeUrl: string): void;
+}
+
+export interface Acknowledgement {
+  readonly typeUrl: string;
+  /** The node's id, printable and cut; empty: the client gave none. */
+  readonly node: string;
+  /** By name: the version that the client has. */
+  readonly resources: ReadonlyMap<string, string>;
+  readonly atMs: number;
+}
+
+export interface Rejection {
+  readonly typeUrl: string;
+  /** The node's id, printable and cut; empty: the client gave none. */
+  readonly node: string;
+  /** The client's reason, printable and cut. */
+  readonly message: string;
+}

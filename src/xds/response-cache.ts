@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { Resource } from '../publish/snapshot-store.ts';
+import { encodeDeltaDiscoveryResponse, encodeDiscoveryResponse } from './response.ts';
+import type { SentResponse, Update } from './subscription.ts';
+
+export type VariantName = 'sotw' | 'delta';
+
+export interface EncodedResponse extends SentResponse {
+  /** Shared by streams, never written to. */
+  readonly bytes: Buffer;
+}
+
+/** Clients choose which names they combine, so that the number of different responses has no bound of its own. */
+const LIMIT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Encodes responses, each only once for all streams that are told the same. The nonces are one sequence over all
+ * streams: larger than any before, so unique for each stream and type.
+ */
+export class ResponseCache {
+  readonly #entries = new Map<string, EncodedResponse>();
+  #bytes = 0;
+  #lastNonce = 0;
+
+  /** @param after the nonce must be larger: a stream that is told the same twice needs another one. */
+  response(variant: VariantName, typeUrl: string, update: Update, after: number): EncodedResponse {
+    const resources = update.resources.toSorted(byName);
+    const removed = update.removed.toSorted();
+    const content = [...resources.map(identity), ...removed.map((name) => `-${quoted(name)}`)].join('');
+    const key = `${variant} ${typeUrl} ${content}`;
+    const cached = this.#entries.get(key);
+    if (cached !== undefined && cached.nonce > after) return cached;
+    const nonce = ++this.#lastNonce;
+    const fields = { version: versionOf(resources, content), typeUrl, nonce: String(nonce), resources };
+    const bytes =
+      variant === 'sotw'
+        ? encodeDiscoveryResponse(fields)
+        : encodeDeltaDiscoveryResponse({ ...fields, removed });
+    const versions = new Map(resources.map(({ name, version }) => [name, version]));
+    const response = { nonce, bytes, versions, removed };
+    this.#keep(key, response);
+    return response;
+  }
+
+  /** Forgets the responses, not the nonces: from now on other content is told. */
+  clear(): void {
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
+  #keep(key: string, response: EncodedResponse): void {
+    const size = key.length + response.bytes.byteLength;
+    this.#bytes += size;
+    if (this.#bytes > LIMIT_BYTES) {
+      this.clear();
+      this.#bytes = size;
+    }
+    this.#entries.set(key, response);
+  }
+}
+
+/** The version of a response: a resource's own, else a hash, and so the same wherever the content is the same. */
+function versionOf(resources: readonly Resource[], content: string): string {
+  const [only] = resources;
+  if (only !== undefined && resources.length === 1) return only.version;
+  return createHash('sha256').update(content).digest('hex').slice(0, 20);
+}
+
+function identity({ name, version }: Resource): string {
+  return `+${quoted(name)}${quoted(version)}`;
+}
+
+/** With its length in front no text can pass for two. */
+function quoted(text: string): string {
+  return `${text.length}:${text}`;
+}
+
+function byName(one: Resource, other: Resource): number {
+  return one.name < other.name ? -1 : 1;
+}

@@ -1,0 +1,30 @@
+import { TYPE_URLS } from './resources/type-urls.ts';
+
+/** What the protocol does differently from one resource type to another. */
+export interface ServedType {
+  readonly url: string;
+  /**
+   * State-of-the-world responses are the complete set, absence deletes, and a first request without names asks for
+   * everything: https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#how-the-client-specifies-what-resources-to-return
+   */
+  readonly complete: boolean;
+  /**
+   * The type whose changed resources wait in the client until it gets the resource of the same name of this type,
+   * changed or not: https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#resource-warming
+   */
+  readonly parent: string | undefined;
+}
+
+export const ENDPOINT_TYPE: ServedType = {
+  url: TYPE_URLS.endpoint,
+  complete: false,
+  parent: TYPE_URLS.cluster,
+};
+
+/** In the order in which a change goes out on one stream: what others refer to goes first. */
+export const SERVED_TYPES: readonly ServedType[] = [
+  { url: TYPE_URLS.cluster, complete: true, parent: undefined },
+  ENDPOINT_TYPE,
+  { url: TYPE_URLS.listener, complete: true, parent: undefined },
+  { url: TYPE_URLS.route, complete: false, parent: undefined },
+];

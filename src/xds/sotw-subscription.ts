@@ -1,0 +1,62 @@
+import type { DiscoveryRequest } from './request.ts';
+import { existing, SotwNames } from './sotw-names.ts';
+import type { SentResponse, Subscription, TypeView, Update, Versions } from './subscription.ts';
+import { Unsettled } from './unsettled.ts';
+
+/**
+ * State of the world for types whose responses are partial (endpoints, routes): only what changed is sent, absence
+ * means nothing, and a name that does not exist is answered when it appears.
+ */
+export class SotwSubscription implements Subscription<DiscoveryRequest> {
+  readonly #names = new SotwNames(false);
+  readonly #unsettled = new Unsettled();
+  readonly #has = new Map<string, string>();
+  readonly #rejected = new Map<string, string>();
+  /** Nothing of this view is left to send. */
+  #done: TypeView | undefined;
+
+  get lastNonce(): number {
+    return this.#unsettled.lastNonce;
+  }
+
+  receive(request: DiscoveryRequest): Versions | undefined {
+    const settled = this.#unsettled.settle(request.nonce);
+    if (settled !== undefined && request.error !== undefined) {
+      for (const [name, version] of settled) this.#rejected.set(name, version);
+    } else if (this.#rejected.size > 0) {
+      for (const [name, version] of settled ?? []) {
+        if (this.#rejected.get(name) === version) this.#rejected.delete(name);
+      }
+    }
+    this.#names.replace(request.names);
+    for (const known of [this.#has, this.#rejected]) {
+      for (const name of known.keys()) if (!this.#names.includes(name)) known.delete(name);
+    }
+    return settled;
+  }
+
+  renew(names: readonly string[]): void {
+    this.#names.renew(names);
+  }
+
+  next(view: TypeView): Update | undefined {
+    const { asked, askedForAll } = this.#names;
+    const waiting = this.#unsettled.any;
+    if (asked.size === 0 && !askedForAll && (waiting || view === this.#done)) return undefined;
+    const candidates = waiting && !askedForAll ? existing(asked, view) : this.#names.of(view);
+    const resources = candidates.filter(({ name, version }) => {
+      const due = askedForAll || asked.has(name);
+      return due || (!waiting && this.#has.get(name) !== version && this.#rejected.get(name) !== version);
+    });
+    if (!waiting) this.#done = view;
+    this.#names.answered();
+    if (resources.length === 0) return undefined;
+    const changed = resources.filter(({ name, version }) => this.#has.get(name) !== version);
+    return { resources, removed: [], changed: changed.map(({ name }) => name) };
+  }
+
+  sent(response: SentResponse): void {
+    this.#unsettled.add(response);
+    for (const [name, version] of response.versions) this.#has.set(name, version);
+  }
+}
