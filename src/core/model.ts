@@ -207,7 +207,7 @@ export type SampleUse =
   | 'aside'
   /** `OnCollectFailure: Remove`: out of the assignment until it answers. */
   | 'removed'
-  /** The whole group is without samples, or has no metrics: the configured weight, or what is published stands. */
+  /** No sample was used: what is published stands, or the configured weight counts. */
   | 'none';
 
 export interface BackendDecision {
@@ -220,17 +220,25 @@ export interface BackendDecision {
   readonly missed: number;
   /** The reason of the latest collection, if that failed. */
   readonly failure: CollectFailure | undefined;
-  /** Linear score, 0..100, the best of the group is 100; undefined without a sample. Shown under either policy. */
+  /**
+   * Linear score, 0..100; the best in every signal has 100. undefined where no load was compared. Shown under either
+   * policy.
+   */
   readonly score: number | undefined;
   /** e_i of the rule: above 0 is lighter than the mean. 0 where the policy does not use it. */
   readonly deviation: number;
-  /** Learned capacity, 0.2..3. */
+  /** Learned capacity, 0.2..3; 1 where the policy does not learn. */
   readonly capacity: number;
-  /** The undithered weight over the mean of the published ones. */
+  /**
+   * The weight that this evaluation came to, undithered, over the mean of those in the assignment. `weight` follows it
+   * only when the decision is published.
+   */
   readonly relativeWeight: number;
   /** Limit set by slow start as a fraction 0.1..1; undefined when not in slow start. */
   readonly slowStart: number | undefined;
+  /** UNHEALTHY because its load is above the mark. */
   readonly saturated: boolean;
+  /** Its gauges stand still while they should move. */
   readonly frozen: boolean;
   /** undefined: not in the assignment. */
   readonly health: EndpointHealth | undefined;
@@ -238,7 +246,7 @@ export interface BackendDecision {
   readonly weight: number;
   /** Expected share of new requests, 0..1: the weight among the HEALTHY ones. */
   readonly share: number;
-  /** What shaped this decision, for people, in the order of the rule. */
+  /** What shaped this decision, for people, in the order of the rule. May be made when read: no own property. */
   readonly reasons: readonly string[];
 }
 
@@ -248,8 +256,18 @@ export type GroupMode =
   | 'balanced'
   /** No sample for a while: the last assignment stands. */
   | 'kept'
-  /** No sample for longer, or no metrics at all: configured weights, all healthy. */
+  /** No usable sample for longer, or no metric that a scorer could weigh: configured weights. */
   | 'configured';
+
+export type PublishReason =
+  | 'first'
+  /** A backend came or left. */
+  | 'membership'
+  | 'health'
+  /** A configured weight is another one. */
+  | 'configuration'
+  /** The shares among the healthy moved far enough. */
+  | 'shares';
 
 export interface GroupDecision {
   readonly serverGroup: string;
@@ -257,7 +275,7 @@ export interface GroupDecision {
   /** Start of the collection that this decision rests on; undefined: none. */
   readonly collectionStartedAtMs: number | undefined;
   readonly mode: GroupMode;
-  /** g of the rule. */
+  /** g of the rule; 0 where weights do not follow the load. */
   readonly gain: number;
   /** R of the rule, seconds. */
   readonly staySeconds: number;
@@ -265,9 +283,10 @@ export interface GroupDecision {
   readonly delaySeconds: number;
   /** Every backend of the group, in the group's order. */
   readonly backends: readonly BackendDecision[];
+  /** What sidecars should have from here on: the last published one where `publish` is undefined. */
   readonly assignment: Assignment;
   /** Why the assignment should go out now; undefined: the last published one stands. */
-  readonly publish: 'first' | 'membership' | 'health' | 'shares' | undefined;
+  readonly publish: PublishReason | undefined;
   /** Things an operator should know, in words. */
   readonly warnings: readonly string[];
 }

@@ -56,7 +56,12 @@ export interface FinishedRequest {
 
 export type EngineEvent =
   | { readonly kind: 'first_token'; readonly id: number; readonly atMs: number }
-  | { readonly kind: 'finished'; readonly id: number; readonly atMs: number; readonly result: FinishedRequest };
+  | {
+      readonly kind: 'finished';
+      readonly id: number;
+      readonly atMs: number;
+      readonly result: FinishedRequest;
+    };
 
 /** As of the end of the last step. */
 export interface EngineGauges {
@@ -238,7 +243,9 @@ export class Engine {
   #makeRoom(): boolean {
     let preempted = false;
     for (;;) {
-      const decoding = this.#running.filter((sequence) => sequence.prefilled === sequence.prefillTarget).length;
+      const decoding = this.#running.filter(
+        (sequence) => sequence.prefilled === sequence.prefillTarget,
+      ).length;
       if (this.#kv + decoding <= this.settings.kvTokens) return preempted;
       const last = this.#running.pop();
       if (last === undefined) return preempted;

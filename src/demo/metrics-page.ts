@@ -53,7 +53,6 @@ export class MetricsPage {
     this.#promptTokens.observe(request.promptTokens);
     this.#computedTokens.observe(request.promptTokens);
     this.#outputTokens.observe(request.outputTokens);
-    this.#stepTokens.observe(request.promptTokens);
     this.#firstToken.observe((firstTokenMs - arrivedMs) / 1000);
     if (request.outputTokens > 1) this.#perToken.observe(decode / (request.outputTokens - 1));
     this.#endToEnd.observe(endToEnd);
@@ -66,7 +65,7 @@ export class MetricsPage {
   }
 
   render(engine: Engine): string {
-    return process(engine) + this.#vllm(engine) + this.#http();
+    return processFamilies(engine) + this.#vllm(engine) + this.#http();
   }
 
   #vllm(engine: Engine): string {
@@ -87,15 +86,27 @@ export class MetricsPage {
     return [
       plain('vllm:num_requests_running', 'gauge', 'Requests in the running batch.', gauges.running),
       plain('vllm:num_requests_waiting', 'gauge', 'Requests that wait to be scheduled.', gauges.waiting),
-      labelled('vllm:num_requests_waiting_by_reason', 'gauge', 'Waiting requests by what they wait for.', 'reason', [
-        ['capacity', gauges.waiting],
-        ['deferred', 0],
-      ]),
-      labelled('vllm:engine_sleep_state', 'gauge', 'Sleep state; awake is 1 while it serves.', 'sleep_state', [
-        ['awake', 1],
-        ['weights_offloaded', 0],
-        ['discard_all', 0],
-      ]),
+      labelled(
+        'vllm:num_requests_waiting_by_reason',
+        'gauge',
+        'Waiting requests by what they wait for.',
+        'reason',
+        [
+          ['capacity', gauges.waiting],
+          ['deferred', 0],
+        ],
+      ),
+      labelled(
+        'vllm:engine_sleep_state',
+        'gauge',
+        'Sleep state; awake is 1 while it serves.',
+        'sleep_state',
+        [
+          ['awake', 1],
+          ['weights_offloaded', 0],
+          ['discard_all', 0],
+        ],
+      ),
       plain('vllm:kv_cache_usage_perc', 'gauge', 'Used share of the KV cache, 0 to 1.', gauges.kvUtilization),
       counter('vllm:prefix_cache_queries', 'Tokens looked up in the prefix cache.', counters.promptTokens),
       counter('vllm:prefix_cache_hits', 'Tokens found in the prefix cache.', 0),
@@ -106,18 +117,30 @@ export class MetricsPage {
       counter('vllm:num_preemptions', 'Sequences preempted for want of KV cache.', counters.preemptions),
       counter('vllm:prompt_tokens', 'Prompt tokens computed.', counters.promptTokens),
       counter('vllm:generation_tokens', 'Tokens generated.', counters.generatedTokens),
-      labelled('vllm:request_success_total', 'counter', 'Finished requests by how they ended.', 'finished_reason', [
-        ['stop', 0],
-        ['length', counters.finished],
-        ['abort', 0],
-        ['error', 0],
-      ]),
-      labelled('vllm:request_success_created', 'gauge', 'Finished requests by how they ended.', 'finished_reason', [
-        ['stop', CREATED_SECONDS],
-        ['length', CREATED_SECONDS],
-        ['abort', CREATED_SECONDS],
-        ['error', CREATED_SECONDS],
-      ]),
+      labelled(
+        'vllm:request_success_total',
+        'counter',
+        'Finished requests by how they ended.',
+        'finished_reason',
+        [
+          ['stop', 0],
+          ['length', counters.finished],
+          ['abort', 0],
+          ['error', 0],
+        ],
+      ),
+      labelled(
+        'vllm:request_success_created',
+        'gauge',
+        'Finished requests by how they ended.',
+        'finished_reason',
+        [
+          ['stop', CREATED_SECONDS],
+          ['length', CREATED_SECONDS],
+          ['abort', CREATED_SECONDS],
+          ['error', CREATED_SECONDS],
+        ],
+      ),
       histogram('vllm:request_prompt_tokens', 'Prompt tokens of a request.', this.#promptTokens),
       histogram('vllm:request_generation_tokens', 'Tokens generated for a request.', this.#outputTokens),
       histogram('vllm:iteration_tokens_total', 'Tokens that a step computes.', this.#stepTokens),
@@ -182,7 +205,7 @@ function cacheLabels(blocks: number): string {
 }
 
 /** What Python's client says of every process. */
-function process(engine: Engine): string {
+function processFamilies(engine: Engine): string {
   const generations = ['0', '1', '2'].map((generation) => `generation="${generation}"`);
   const perGeneration = (name: string, help: string, value: number): string =>
     family(name, 'counter', help) + generations.map((labels) => sample(name, labels, value)).join('');
@@ -193,7 +216,11 @@ function process(engine: Engine): string {
     perGeneration('python_gc_objects_uncollectable_total', 'Objects that it could not free.', 0),
     perGeneration('python_gc_collections_total', 'Runs of the collector.', 1207),
     family('python_info', 'gauge', 'The Python that runs this.'),
-    sample('python_info', 'implementation="CPython",major="3",minor="12",patchlevel="11",version="3.12.11"', 1),
+    sample(
+      'python_info',
+      'implementation="CPython",major="3",minor="12",patchlevel="11",version="3.12.11"',
+      1,
+    ),
     single('process_virtual_memory_bytes', 'gauge', 'Virtual memory.', 11_811_160_064),
     single('process_resident_memory_bytes', 'gauge', 'Resident memory.', 1_073_741_824),
     single('process_start_time_seconds', 'gauge', 'Start time since the epoch.', CREATED_SECONDS),

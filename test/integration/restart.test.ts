@@ -126,7 +126,7 @@ class SteadyLoad {
           await body.dump();
           return `status ${statusCode}`;
         },
-        (error: Error) => error.message,
+        (error: unknown) => String(error),
       );
       this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
       // paces the load

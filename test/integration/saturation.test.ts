@@ -25,9 +25,9 @@ for (const mode of ['ads', 'eds'] as const) {
     test('no new request reaches a saturated backend', async () => {
       first.gauges = SATURATED;
       await voyage.until('the mark', (held) => held.get(first.id)?.health === 'UNHEALTHY');
-      const before = first.hits;
+      const hits = first.hits;
       const counts = await voyage.tally(200);
-      assert.equal(first.hits, before);
+      assert.equal(first.hits, hits);
       assert.equal(counts.get(first.id), undefined);
       assert.equal(
         [...counts.values()].reduce((sum, count) => sum + count),

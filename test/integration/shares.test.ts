@@ -108,8 +108,8 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
     assert.ok(versions.size > 0.95 * pushes, `${versions.size} of ${pushes} evaluations made a push`);
     for (const { id, hits } of backends) {
       const { mean, variance } = expected.get(id) ?? { mean: 0, variance: 0 };
-      const bound = 4 * Math.sqrt(variance);
-      assert.ok(Math.abs(hits - mean) < bound, `${id}: ${hits} requests, published ${mean} ± ${bound}`);
+      const margin = 4 * Math.sqrt(variance);
+      assert.ok(Math.abs(hits - mean) < margin, `${id}: ${hits} requests, published ${mean} ± ${margin}`);
     }
   });
 });
