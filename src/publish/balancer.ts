@@ -120,14 +120,15 @@ export class Balancer {
     this.#observer.evaluated(decision, undefined);
   }
 
+  /** What cannot be published is no decision: the one before stands, here and with the sidecars. */
   #publish(group: Group, decision: GroupDecision): void {
+    const published =
+      decision.publish === undefined ? undefined : this.#publisher.publish(decision.assignment);
     group.decision = decision;
-    if (decision.publish === undefined) return;
-    const { version, changed } = this.#publisher.publish(decision.assignment);
-    if (!changed) return;
+    if (published?.changed !== true) return;
     if (decision.collectionStartedAtMs !== undefined) {
-      group.awaited = { version, sinceMs: decision.collectionStartedAtMs };
+      group.awaited = { version: published.version, sinceMs: decision.collectionStartedAtMs };
     }
-    this.#observer.published(decision, version);
+    this.#observer.published(decision, published.version);
   }
 }

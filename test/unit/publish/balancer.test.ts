@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type {
+  Backend,
+  CollectOutcome,
+  CollectRun,
+  GroupDecision,
+  ServerGroup,
+} from '../../../src/core/model.ts';
+import { Balancer } from '../../../src/publish/balancer.ts';
+import { type Encoder, Publisher } from '../../../src/publish/publisher.ts';
+import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
+import { silentLogger } from '../../../src/runtime/log.ts';
+import { backend } from '../../support/decisions.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const encoder: Encoder = {
+  endpointType: 'type/Endpoints',
+  endpoints: (assignment) => ({
+    typeUrl: 'type/Endpoints',
+    name: assignment.serverGroup,
+    bytes: Buffer.from(JSON.stringify(assignment)),
+  }),
+  listener: () => [],
+};
+
+function group(name: string, servers: readonly Backend[], loadAware = true): ServerGroup {
+  return {
+    name,
+    envoyLbPolicy: 'LeastRequest',
+    retryAfterSeconds: 1,
+    servers,
+    loadAware: loadAware
+      ? {
+          collect: {
+            timeoutSeconds: 1,
+            intervalSeconds: 1,
+            host: undefined,
+            path: '/metrics',
+            method: 'GET',
+          },
+          balance: {
+            scorers: [{ name: 'TotalQueuedRequests', weight: 1 }],
+            policy: 'Adaptive',
+            saturation: undefined,
+            onCollectFailure: 'Keep',
+          },
+        }
+      : undefined,
+  };
+}
+
+class Bench {
+  readonly clock = new FakeClock(1000);
+  readonly store = new SnapshotStore();
+  readonly publisher = new Publisher(this.store, encoder);
+  readonly evaluated: GroupDecision[] = [];
+  readonly published: { readonly serverGroup: string; readonly version: string }[] = [];
+  readonly delays: (readonly [string, number])[] = [];
+  readonly balancer = new Balancer({
+    publisher: this.publisher,
+    clock: this.clock,
+    log: silentLogger,
+    observer: {
+      evaluated: (decision) => this.evaluated.push(decision),
+      published: ({ serverGroup }, version) => this.published.push({ serverGroup, version }),
+      acknowledgedAfter: (serverGroup, seconds) => this.delays.push([serverGroup, seconds]),
+    },
+  });
+
+  configure(groups: readonly ServerGroup[]): void {
+    this.publisher.configure(groups, []);
+    this.balancer.configure(groups);
+  }
+
+  /** A collection that began 20 ms ago and in which every given backend has answered. */
+  run(queues: ReadonlyMap<string, number>): CollectRun {
+    const atMs = this.clock.now();
+    const outcomes = new Map<string, CollectOutcome>();
+    for (const [id, queued] of queues) {
+      const sample = { queued, running: 10, kvUtilization: 0.1, finished: atMs, latency: undefined };
+      outcomes.set(id, { kind: 'sample', sample, atMs, durationMs: 5, bytes: 100 });
+    }
+    return { startedAtMs: atMs - 20, endedAtMs: atMs, outcomes };
+  }
+
+  shareOf(serverGroup: string, id: string): number | undefined {
+    const decision = this.balancer.decisions.find((one) => one.serverGroup === serverGroup);
+    return decision?.backends.find((one) => one.backend.id === id)?.share;
+  }
+}
+
+const [a, b] = [backend(1), backend(2)];
+
+test('a group without metrics is published at once by its configured weights', () => {
+  const bench = new Bench();
+  bench.configure([group('plain', [a, b], false)]);
+  assert.equal(bench.publisher.complete, true);
+  assert.deepEqual(
+    bench.published.map(({ serverGroup }) => serverGroup),
+    ['plain'],
+  );
+  assert.equal(bench.shareOf('plain', a.id), 0.5);
+});
+
+test('a load-aware group waits for a collection, then follows the load', async () => {
+  const bench = new Bench();
+  bench.configure([group('llama', [a, b])]);
+  assert.equal(bench.publisher.complete, false);
+  await bench.clock.advance(100);
+  bench.balancer.evaluate(
+    ['llama'],
+    bench.run(
+      new Map([
+        [a.id, 8],
+        [b.id, 0],
+      ]),
+    ),
+  );
+  assert.equal(bench.publisher.complete, true);
+  assert.ok((bench.shareOf('llama', a.id) ?? 1) < 0.4);
+});
+
+test('a run that began before the group was configured does not count', () => {
+  const bench = new Bench();
+  bench.configure([group('llama', [a, b])]);
+  bench.balancer.evaluate(['llama'], bench.run(new Map([[a.id, 0]])));
+  assert.equal(bench.evaluated.length, 0);
+});
+
+test('a reload that changes nothing of a group keeps what it has learned, and publishes nothing', async () => {
+  const bench = new Bench();
+  bench.configure([group('llama', [a, b])]);
+  await bench.clock.advance(100);
+  bench.balancer.evaluate(
+    ['llama'],
+    bench.run(
+      new Map([
+        [a.id, 8],
+        [b.id, 0],
+      ]),
+    ),
+  );
+  const share = bench.shareOf('llama', a.id);
+  const pushes = bench.published.length;
+  bench.configure([group('llama', [a, b]), group('other', [a], false)]);
+  assert.equal(bench.shareOf('llama', a.id), share);
+  assert.deepEqual(
+    bench.published.slice(pushes).map(({ serverGroup }) => serverGroup),
+    ['other'],
+  );
+  // the same run counts: nothing has changed for this group
+  const evaluations = bench.evaluated.length;
+  bench.balancer.evaluate(
+    ['llama'],
+    bench.run(
+      new Map([
+        [a.id, 8],
+        [b.id, 0],
+      ]),
+    ),
+  );
+  assert.equal(bench.evaluated.length, evaluations + 1);
+});
+
+test('a group that is gone is evaluated no more', async () => {
+  const bench = new Bench();
+  bench.configure([group('llama', [a, b])]);
+  await bench.clock.advance(100);
+  bench.configure([group('other', [a], false)]);
+  bench.balancer.evaluate(['llama'], bench.run(new Map([[a.id, 0]])));
+  assert.deepEqual(
+    bench.balancer.decisions.map(({ serverGroup }) => serverGroup),
+    ['other'],
+  );
+});
+
+test('the first acknowledgement of what a collection changed tells the delay, later ones do not', async () => {
+  const bench = new Bench();
+  bench.configure([group('llama', [a, b])]);
+  await bench.clock.advance(100);
+  bench.balancer.evaluate(
+    ['llama'],
+    bench.run(
+      new Map([
+        [a.id, 8],
+        [b.id, 0],
+      ]),
+    ),
+  );
+  const version = bench.published.at(-1)?.version ?? '';
+  bench.balancer.acknowledged('llama', 'another version', bench.clock.now() + 10);
+  assert.deepEqual(bench.delays, []);
+  bench.balancer.acknowledged('llama', version, bench.clock.now() + 980);
+  bench.balancer.acknowledged('llama', version, bench.clock.now() + 5000);
+  assert.deepEqual(bench.delays, [['llama', 1]]);
+  await bench.clock.advance(1000);
+  bench.balancer.evaluate(
+    ['llama'],
+    bench.run(
+      new Map([
+        [a.id, 8],
+        [b.id, 0],
+      ]),
+    ),
+  );
+  const delay = bench.evaluated.at(-1)?.delaySeconds ?? 0;
+  assert.ok(delay > 0.1 && delay < 1, `a moving average between 0.1 s and 1 s: ${delay}`);
+});
+
+test('a fault in one group does not touch the next', async () => {
+  const bench = new Bench();
+  const broken = { ...backend(3), address: 'no-address', id: 'no-address:8000' };
+  bench.configure([group('broken', [broken]), group('llama', [a, b])]);
+  await bench.clock.advance(100);
+  bench.balancer.evaluate(
+    ['broken', 'llama'],
+    bench.run(
+      new Map([
+        [a.id, 0],
+        [b.id, 0],
+        [broken.id, 0],
+      ]),
+    ),
+  );
+  assert.deepEqual(
+    bench.published.map(({ serverGroup }) => serverGroup),
+    ['llama'],
+  );
+});
