@@ -1,13 +1,10 @@
-import { observeDelay } from '../core/delay.ts';
+import { LEAST_DELAY_SECONDS, observeDelay } from '../core/delay.ts';
 import { evaluate, evaluatePlain, type GroupState, initialState } from '../core/evaluate.ts';
 import type { CollectRun, GroupDecision, ServerGroup } from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Publisher } from './publisher.ts';
-
-/** Delay from the start of a collection to the weights' being in force, before any sidecar has said so. */
-const DELAY_SECONDS = 0.1;
 
 export interface BalancerObserver {
   /** One evaluation of a group; `run` is what it rests on, undefined for a group without metrics. */
@@ -61,7 +58,7 @@ export class Balancer {
           settings,
           changedAtMs: now,
           state: initialState(),
-          delaySeconds: DELAY_SECONDS,
+          delaySeconds: LEAST_DELAY_SECONDS,
           decision: undefined,
           awaited: undefined,
         });

@@ -1,0 +1,56 @@
+import { at } from './at.ts';
+import { hashText, mix } from './hash.ts';
+import type { Backend, EndpointHealth } from './model.ts';
+
+const MEAN = 100_000;
+/** Keeps the sum far below the 2^32 - 1 that Envoy allows. */
+const SUM = 1_000_000_000;
+const AMPLITUDE = 0.001;
+const EQUAL_WITHIN = 1e-6;
+
+/** What sidecars are to be told, in canonical order, without the dither. */
+export interface Proposal {
+  readonly backends: readonly Backend[];
+  readonly health: readonly EndpointHealth[];
+  /** Their mean is 1. */
+  readonly weights: Float64Array;
+}
+
+/**
+ * The integer weights to publish. Each change of weights makes Envoy begin its schedule anew at a phase that depends
+ * only on their ratios; a small shift of every weight at every change keeps some backends from being left out. The
+ * shift comes from a hash of the content, so that equal content has equal bytes on every replica. Equal weights stay
+ * exactly equal: Envoy then takes turns, and its turn survives a change.
+ */
+export function integerWeights({ backends, health, weights }: Proposal): Uint32Array {
+  const scale = Math.min(MEAN, SUM / Math.max(1, weights.length));
+  const integers = new Uint32Array(weights.length);
+  if (areEqual(weights)) return integers.fill(toInteger(scale));
+  const addresses = new Uint32Array(weights.length);
+  let content = 0;
+  for (let index = 0; index < weights.length; index++) {
+    addresses[index] = hashText(at(backends, index).id);
+    content = mix(content ^ at(addresses, index));
+    content = mix(content ^ toInteger(scale * at(weights, index)));
+    content = mix(content ^ hashText(at(health, index)));
+  }
+  for (let index = 0; index < weights.length; index++) {
+    const shift = (mix(at(addresses, index) ^ content) / 0xffffffff) * 2 - 1;
+    integers[index] = toInteger(scale * at(weights, index) * (1 + AMPLITUDE * shift));
+  }
+  return integers;
+}
+
+function toInteger(weight: number): number {
+  return Math.max(1, Math.round(weight));
+}
+
+function areEqual(weights: Float64Array): boolean {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const weight of weights) {
+    least = Math.min(least, weight);
+    most = Math.max(most, weight);
+  }
+  return most - least <= EQUAL_WITHIN;
+}

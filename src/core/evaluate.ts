@@ -1,0 +1,126 @@
+import { at } from './at.ts';
+import { backendDecisions } from './decision.ts';
+import { type Freshness, judgeFreshness } from './freshness.ts';
+import { keepsWeights, keptWeights } from './kept.ts';
+import { type BackendMemory, remember } from './memory.ts';
+import type { CollectRun, EndpointHealth, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
+import { evaluatePlain } from './plain.ts';
+import { nextPublication, proposalOf } from './publication.ts';
+import { observeStay, stayObservation } from './residence.ts';
+import { rosterOf } from './roster.ts';
+import { carryOver, type GroupState, initialState } from './state.ts';
+import { warningsOf } from './warnings.ts';
+import { configuredWeights, unweighed, type Weighing, type WeighingInput, weigh } from './weighing.ts';
+
+export { evaluatePlain, type GroupState, initialState };
+
+export interface EvaluateInput {
+  /** Its backends may be others than at the previous evaluation; what is learned stays with a backend's id. */
+  readonly group: ServerGroup;
+  readonly nowMs: number;
+  /** What arrived since the previous evaluation. */
+  readonly run: CollectRun;
+  /** d of the rule: from the start of a collection until its weights are in force, s. */
+  readonly delaySeconds: number;
+}
+
+export interface Evaluation {
+  readonly state: GroupState;
+  readonly decision: GroupDecision;
+}
+
+/**
+ * Turns what was collected into weights and health. A decision that has a reason to be published counts as published
+ * from then on. A group without a load-aware extension is evaluated plainly and learns nothing.
+ */
+export function evaluate(before: GroupState, input: EvaluateInput): Evaluation {
+  const { group } = input;
+  return group.loadAware === undefined
+    ? { state: initialState(), decision: evaluatePlain(group, input.nowMs) }
+    : evaluateLoad(before, input, group.loadAware);
+}
+
+function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAwareSettings): Evaluation {
+  const { group, nowMs, run, delaySeconds } = input;
+  const roster = rosterOf(group.servers, before.roster);
+  const { memories: past, capacities } = carryOver(before, roster, nowMs);
+  const memories = roster.backends.map(({ id }, index) =>
+    remember(at(past, index), run.outcomes.get(id), settings, nowMs),
+  );
+  const freshness = judgeFreshness({
+    roster,
+    memories,
+    settings,
+    nowMs,
+    lastFreshAtMs: before.lastFreshAtMs,
+    published: keepsWeights(before.published, roster),
+  });
+  const elapsedSeconds = (nowMs - (before.evaluatedAtMs ?? nowMs)) / 1000;
+  const stay = observeStay(before.stay, stayObservation(past, memories, roster.shares, elapsedSeconds));
+  const weighing = weighFor(before, {
+    group,
+    settings,
+    nowMs,
+    delaySeconds,
+    staySeconds: stay.seconds,
+    roster,
+    memories,
+    freshness,
+    capacities,
+  });
+
+  const proposal = proposalOf(roster, weighing.weights, (index) => healthOf(at(memories, index), freshness));
+  const { publish, published } = nextPublication(group.name, proposal, before.published);
+  const state = {
+    evaluatedAtMs: nowMs,
+    roster,
+    memories,
+    capacities: weighing.capacities,
+    stay,
+    lastFreshAtMs: freshness.lastFreshAtMs,
+    published,
+  };
+  const decision: GroupDecision = {
+    serverGroup: group.name,
+    atMs: nowMs,
+    collectionStartedAtMs: isSeen(freshness) ? run.startedAtMs : undefined,
+    mode: freshness.kind === 'kept' ? 'kept' : weighing.loads === undefined ? 'configured' : 'balanced',
+    gain: weighing.gain,
+    staySeconds: stay.seconds,
+    delaySeconds,
+    backends: backendDecisions({ settings, nowMs, roster, memories, freshness, weighing, published }),
+    assignment: published.assignment,
+    publish,
+    warnings: warningsOf({ settings, roster, memories, freshness, lacking: weighing.lacking, published }),
+  };
+  return { state, decision };
+}
+
+function weighFor({ published }: GroupState, input: WeighingInput): Weighing {
+  const { roster, memories, freshness, capacities, nowMs } = input;
+  switch (freshness.kind) {
+    case 'seen':
+      return weigh(input);
+    case 'kept':
+      return unweighed(
+        published === undefined
+          ? configuredWeights(roster, freshness)
+          : keptWeights(published, roster, memories, nowMs),
+        capacities,
+      );
+    case 'blind':
+    case 'standstill':
+    case 'empty':
+      return unweighed(configuredWeights(roster, freshness), capacities);
+  }
+}
+
+/** Whether somebody answered in this run. */
+function isSeen({ kind }: Freshness): boolean {
+  return kind === 'seen' || kind === 'standstill';
+}
+
+/** Saturated is UNHEALTHY; but nobody is kept out on a load that is not known, nor on gauges that stand still. */
+function healthOf({ mark, frozen }: BackendMemory, { kind }: Freshness): EndpointHealth {
+  return mark.saturated && !frozen && kind !== 'blind' ? 'UNHEALTHY' : 'HEALTHY';
+}

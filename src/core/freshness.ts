@@ -1,0 +1,93 @@
+import { at } from './at.ts';
+import type { BackendMemory } from './memory.ts';
+import type { LoadAwareSettings, SampleUse } from './model.ts';
+import { isOutdated } from './outdated.ts';
+import type { Roster } from './roster.ts';
+
+/** How far the group's samples can be relied on, and which sample counts for each backend (in roster order). */
+export interface Freshness {
+  readonly kind:
+    | 'seen'
+    /** Nobody answered: what is published stands. */
+    | 'kept'
+    /** Nobody has answered for long: configured weights, all healthy. */
+    | 'blind'
+    /** All that answer are frozen: configured weights. */
+    | 'standstill'
+    /** No backend takes traffic. */
+    | 'empty';
+  readonly uses: readonly SampleUse[];
+  /** So many miss their second collection or a later one that no single backend is to blame. */
+  readonly widespread: boolean;
+  /** The latest evaluation at which somebody was fresh; undefined: none. */
+  readonly lastFreshAtMs: number | undefined;
+}
+
+export interface FreshnessInput {
+  readonly roster: Roster;
+  readonly memories: readonly BackendMemory[];
+  readonly settings: LoadAwareSettings;
+  readonly nowMs: number;
+  /** As of the previous evaluation. */
+  readonly lastFreshAtMs: number | undefined;
+  /** Whether a backend that is still there has a published weight. */
+  readonly published: boolean;
+}
+
+/** Decides on the group first, then on each backend: the first case that fits counts. */
+export function judgeFreshness(input: FreshnessInput): Freshness {
+  const { roster, memories, nowMs } = input;
+  const someFresh = roster.shares.some((share, index) => share > 0 && at(memories, index).missed === 0);
+  const lastFreshAtMs = someFresh ? nowMs : input.lastFreshAtMs;
+  const widespread = isWidespread(roster, memories);
+  const judged = (kind: Freshness['kind'], use: (index: number) => SampleUse): Freshness => {
+    const uses = roster.backends.map(({ weight }, index) => (weight === 0 ? 'aside' : use(index)));
+    return { kind, uses, widespread, lastFreshAtMs };
+  };
+  if (roster.active === 0) return judged('empty', () => 'none');
+  if (!someFresh) return judged(isKept(input) ? 'kept' : 'blind', () => 'none');
+  const seen = judged('seen', (index) => sampleUse(at(memories, index), widespread, input));
+  return seen.uses.some(isUsable) ? seen : judged('standstill', (index) => idleUse(at(seen.uses, index)));
+}
+
+/** Whether the rule compares this backend's own sample. */
+export function isUsable(use: SampleUse): boolean {
+  return use === 'fresh' || use === 'last';
+}
+
+function isWidespread(roster: Roster, memories: readonly BackendMemory[]): boolean {
+  let missing = 0;
+  for (let index = 0; index < memories.length; index++) {
+    if (at(memories, index).missed >= 2 && at(roster.shares, index) > 0) missing++;
+  }
+  return missing > Math.max(1, roster.active / 4);
+}
+
+function isKept({ settings, nowMs, lastFreshAtMs, published }: FreshnessInput): boolean {
+  if (settings.balance.onCollectFailure === 'Remove' || !published || lastFreshAtMs === undefined)
+    return false;
+  return !isOutdated(nowMs - lastFreshAtMs, settings.collect.intervalSeconds);
+}
+
+/** Asked only when somebody in the group is fresh, so that a refusal is never everybody's. */
+function sampleUse(
+  { missed, failure, sample, sampledAtMs, frozen }: BackendMemory,
+  widespread: boolean,
+  { settings, nowMs }: FreshnessInput,
+): SampleUse {
+  if (missed >= 1) {
+    if (settings.balance.onCollectFailure === 'Remove') return 'removed';
+    if (failure?.kind === 'refused') return 'worst';
+  }
+  if (sample === undefined) return 'mean';
+  if (frozen) return 'frozen';
+  if (missed === 0) return 'fresh';
+  if (missed === 1) return 'last';
+  if (widespread) return 'mean';
+  return isOutdated(nowMs - sampledAtMs, settings.collect.intervalSeconds) ? 'mean' : 'worst';
+}
+
+/** Without a usable sample in the group there is nothing to put in for those that miss one. */
+function idleUse(use: SampleUse): SampleUse {
+  return use === 'frozen' || use === 'removed' ? use : 'none';
+}

@@ -1,0 +1,27 @@
+import type { EnvoyLbPolicy } from './model.ts';
+
+/** A sidecar that weighs in its own requests already corrects a part. */
+const TRUST: Readonly<Record<EnvoyLbPolicy, number>> = { LeastRequest: 0.5, RoundRobin: 0.7 };
+
+export interface GainInput {
+  /** n̄ of the rule: mean requests inside, per unit of configured weight. */
+  readonly meanInside: number;
+  /** T of the rule. */
+  readonly intervalSeconds: number;
+  /** d of the rule. */
+  readonly delaySeconds: number;
+  /** R of the rule. */
+  readonly staySeconds: number;
+  readonly envoyLbPolicy: EnvoyLbPolicy;
+}
+
+/**
+ * g of the rule: how strongly weights answer to a difference in load. Old information deserves less trust, so it falls
+ * with the interval and the delay over a request's stay; few requests make for much noise, so their number limits it.
+ */
+export function gainOf(input: GainInput): number {
+  const { meanInside, intervalSeconds, delaySeconds, staySeconds, envoyLbPolicy } = input;
+  const remaining = Math.exp(-(intervalSeconds + delaySeconds) / staySeconds);
+  const limit = Math.min(3, Math.max(1, meanInside / 16));
+  return Math.min(limit, (TRUST[envoyLbPolicy] * remaining) / (1 - remaining));
+}

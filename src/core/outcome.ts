@@ -1,0 +1,19 @@
+import type { Freshness } from './freshness.ts';
+import type { BackendMemory } from './memory.ts';
+import type { LoadAwareSettings } from './model.ts';
+import type { Published } from './publication.ts';
+import type { Roster } from './roster.ts';
+import type { Weighing } from './weighing.ts';
+
+/** Everything that an evaluation came to; per backend in roster order. */
+export interface Outcome {
+  /** undefined: the group has no load-aware extension. */
+  readonly settings: LoadAwareSettings | undefined;
+  readonly nowMs: number;
+  readonly roster: Roster;
+  readonly memories: readonly BackendMemory[];
+  readonly freshness: Freshness;
+  readonly weighing: Weighing;
+  /** What sidecars have from here on. */
+  readonly published: Published;
+}

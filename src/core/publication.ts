@@ -1,0 +1,91 @@
+import { at } from './at.ts';
+import { integerWeights, type Proposal } from './dither.ts';
+import type { Assignment, Backend, EndpointHealth, PublishReason } from './model.ts';
+import type { Roster } from './roster.ts';
+
+/** What sidecars were told last, and the weights without dither that it came from. */
+export interface Published extends Proposal {
+  readonly assignment: Assignment;
+}
+
+/** Total variation of the shares, 0..1, beyond which it is worth a rebuild in every sidecar. */
+const WORTHWHILE = 0.02;
+
+/**
+ * @param weights in roster order; 0: not in the assignment
+ * @param healthOf by roster index
+ */
+export function proposalOf(
+  roster: Roster,
+  weights: Float64Array,
+  healthOf: (index: number) => EndpointHealth,
+): Proposal {
+  const backends: Backend[] = [];
+  const health: EndpointHealth[] = [];
+  const chosen = new Float64Array(weights.length);
+  let sum = 0;
+  for (let index = 0; index < weights.length; index++) {
+    const weight = at(weights, index);
+    if (weight === 0) continue;
+    chosen[backends.length] = weight;
+    sum += weight;
+    backends.push(at(roster.backends, index));
+    health.push(healthOf(index));
+  }
+  const mean = sum / backends.length;
+  return { backends, health, weights: chosen.subarray(0, backends.length).map((weight) => weight / mean) };
+}
+
+export function publicationOf(serverGroup: string, proposal: Proposal): Published {
+  const integers = integerWeights(proposal);
+  const endpoints = proposal.backends.map(({ address, port }, position) => ({
+    address,
+    port,
+    weight: at(integers, position),
+    health: at(proposal.health, position),
+  }));
+  return { ...proposal, assignment: { serverGroup, endpoints } };
+}
+
+/** What sidecars have after this proposal, and why it should go out if it should. */
+export function nextPublication(
+  serverGroup: string,
+  proposal: Proposal,
+  before: Published | undefined,
+): { readonly publish: PublishReason | undefined; readonly published: Published } {
+  const publish = publishReason(proposal, before);
+  const stands = publish === undefined && before !== undefined;
+  return { publish, published: stands ? before : publicationOf(serverGroup, proposal) };
+}
+
+/** @returns undefined: what is published is near enough */
+export function publishReason(
+  proposal: Proposal,
+  published: Published | undefined,
+): PublishReason | undefined {
+  if (published === undefined) return 'first';
+  const before = published.backends;
+  const { backends, health } = proposal;
+  if (backends.length !== before.length || backends.some(({ id }, position) => id !== before[position]?.id)) {
+    return 'membership';
+  }
+  if (health.some((state, position) => state !== published.health[position])) return 'health';
+  if (backends.some(({ weight }, position) => weight !== before[position]?.weight)) return 'configuration';
+  return movedShare(proposal, published) > WORTHWHILE ? 'shares' : undefined;
+}
+
+/** How much of the traffic goes elsewhere: total variation of the shares among the healthy, who are the same in both. */
+function movedShare(proposal: Proposal, published: Proposal): number {
+  const total = healthyWeight(proposal);
+  const totalBefore = healthyWeight(published);
+  let moved = 0;
+  for (let position = 0; position < proposal.weights.length; position++) {
+    if (at(proposal.health, position) !== 'HEALTHY') continue;
+    moved += Math.abs(at(proposal.weights, position) / total - at(published.weights, position) / totalBefore);
+  }
+  return moved / 2;
+}
+
+function healthyWeight({ health, weights }: Proposal): number {
+  return weights.reduce((sum, weight, position) => (health[position] === 'HEALTHY' ? sum + weight : sum), 0);
+}

@@ -1,0 +1,106 @@
+import { at } from './at.ts';
+import { TRICKLE } from './frozen.ts';
+import type { BackendMemory } from './memory.ts';
+import type { BackendDecision, MarkSettings } from './model.ts';
+import type { Outcome } from './outcome.ts';
+
+type Decision = Omit<BackendDecision, 'reasons'>;
+
+/** Difference of a learned capacity from 1 that is worth a sentence. */
+const WORTH_TELLING = 0.01;
+
+/**
+ * What shaped a decision, for people, in the order of the rule.
+ * @param index of the backend in the roster
+ */
+export function reasonsOf(decision: Decision, outcome: Outcome, index: number): readonly string[] {
+  const { nowMs, freshness, weighing, settings } = outcome;
+  const memory = at(outcome.memories, index);
+  if (decision.use === 'aside') return ['configured weight 0: takes no traffic'];
+  const reasons = [
+    sampleReason(decision, memory, nowMs, freshness.widespread),
+    settings === undefined ? 'no load-aware extension: configured weight' : undefined,
+    loadReason(at(weighing.factors, index)),
+    capacityReason(decision.capacity),
+    slowStartReason(decision.slowStart, memory, nowMs),
+    saturationReason(decision, outcome),
+  ];
+  return reasons.filter((reason) => reason !== undefined);
+}
+
+function sampleReason(
+  { use, missed, failure }: Decision,
+  memory: BackendMemory,
+  nowMs: number,
+  widespread: boolean,
+): string | undefined {
+  const cause = failure === undefined ? '' : ` (${failure.message})`;
+  const silence = `no answer in ${missed} ${missed === 1 ? 'collection' : 'collections'}${cause}`;
+  switch (use) {
+    case 'fresh':
+    case 'aside':
+      return undefined;
+    case 'last':
+      return `${silence}: its last sample counts`;
+    case 'worst':
+      return `${silence}: the worst of the others counts`;
+    case 'mean':
+      return `${silence}: the mean counts, as ${whyMean(memory, widespread)}`;
+    case 'frozen':
+      return `gauges stand still for ${seconds(nowMs - memory.steadySinceMs)}: at most ${TRICKLE} of the mean weight`;
+    case 'removed':
+      return `${silence}: out of the assignment until it answers`;
+    case 'none':
+      return missed === 0 ? undefined : silence;
+  }
+}
+
+function whyMean({ sample }: BackendMemory, widespread: boolean): string {
+  if (sample === undefined) return 'it has never answered';
+  return widespread ? 'too many are missing' : 'its last sample is too old';
+}
+
+function loadReason(factor: number): string | undefined {
+  if (factor === 1) return undefined;
+  return `${factor < 1 ? 'heavier' : 'lighter'} than the mean: weight × ${short(factor)}`;
+}
+
+function capacityReason(capacity: number): string | undefined {
+  return Math.abs(capacity - 1) < WORTH_TELLING ? undefined : `learned capacity: weight × ${short(capacity)}`;
+}
+
+function slowStartReason(
+  limit: number | undefined,
+  { joinedAtMs }: BackendMemory,
+  nowMs: number,
+): string | undefined {
+  if (limit === undefined || joinedAtMs === undefined) return undefined;
+  return `slow start, joined ${seconds(nowMs - joinedAtMs)} ago: at most ${short(limit)} of the mean weight`;
+}
+
+function saturationReason({ saturated, sample }: Decision, { settings }: Outcome): string | undefined {
+  const saturation = settings?.balance.saturation;
+  if (!saturated || sample === undefined || saturation === undefined) return undefined;
+  const { totalQueuedRequests, kvCacheUtilization, runningRequests } = saturation;
+  const parts = [
+    `${sample.queued ?? 'unknown'} queued (${inWords(totalQueuedRequests)})`,
+    `KV cache ${sample.kvUtilization === undefined ? 'unknown' : short(sample.kvUtilization)} (marked from ${kvCacheUtilization.mark} with a queue)`,
+  ];
+  if (runningRequests !== undefined) {
+    parts.push(`${sample.running ?? 'unknown'} running (${inWords(runningRequests)})`);
+  }
+  return `saturated: ${parts.join(', ')}`;
+}
+
+function inWords({ mark, clear }: MarkSettings): string {
+  return `marked above ${mark}, cleared at ${clear}`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${short(milliseconds / 1000)} s`;
+}
+
+/** Two decimals at most. */
+function short(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}

@@ -1,0 +1,70 @@
+import { at } from './at.ts';
+import type { Proposal } from './dither.ts';
+import type { Freshness } from './freshness.ts';
+import type { BackendMemory } from './memory.ts';
+import type { Backend, LoadAwareSettings, ScorerName } from './model.ts';
+import { standingSeconds } from './outdated.ts';
+import type { Roster } from './roster.ts';
+
+const NAMES_SHOWN = 5;
+
+/**
+ * What an operator should know of the group. The words stay the same while the state does, so that a log can say
+ * when one begins and ends.
+ * @param situation `memories` in roster order; `lacking`: scorers whose metric is not to be had; `published`: what
+ *   sidecars have from here on
+ */
+export function warningsOf(situation: {
+  readonly settings: LoadAwareSettings;
+  readonly roster: Roster;
+  readonly memories: readonly BackendMemory[];
+  readonly freshness: Freshness;
+  readonly lacking: readonly ScorerName[];
+  readonly published: Proposal;
+}): readonly string[] {
+  const { settings, roster, memories, freshness, lacking, published } = situation;
+  const warnings: string[] = [];
+  const group = groupWarning(freshness, settings.collect.intervalSeconds);
+  if (group !== undefined) warnings.push(group);
+  if (freshness.kind === 'seen') {
+    warnings.push(...lackingWarnings(settings, lacking));
+    if (freshness.widespread) {
+      warnings.push(
+        'more than a quarter of the backends miss two collections or more: they count as average',
+      );
+    }
+  }
+  const frozen = roster.backends.filter(({ weight }, index) => weight > 0 && at(memories, index).frozen);
+  if (frozen.length > 0) warnings.push(`gauges stand still: ${names(frozen)}`);
+  if (published.health.length > 0 && published.health.every((health) => health === 'UNHEALTHY')) {
+    warnings.push('every backend is saturated: sidecars answer 503');
+  }
+  return warnings;
+}
+
+function groupWarning({ kind }: Freshness, intervalSeconds: number): string | undefined {
+  switch (kind) {
+    case 'seen':
+      return undefined;
+    case 'kept':
+      return `no backend answers: what is published stands for ${standingSeconds(intervalSeconds)} s`;
+    case 'blind':
+      return 'no backend answers: configured weights, all healthy';
+    case 'standstill':
+      return 'the gauges of all backends that answer stand still: configured weights';
+    case 'empty':
+      return 'no backend with a weight above 0: the assignment is empty';
+  }
+}
+
+function lackingWarnings({ balance }: LoadAwareSettings, lacking: readonly ScorerName[]): readonly string[] {
+  const all = balance.scorers.every(({ name, weight }) => weight === 0 || lacking.includes(name));
+  if (all) return [`no backend load to weigh, ${lacking.join(', ')} not to be had: configured weights`];
+  return lacking.map((name) => `scorer ${name} is left out: not every backend has its metric`);
+}
+
+function names(backends: readonly Backend[]): string {
+  const shown = backends.slice(0, NAMES_SHOWN).map(({ id }) => id);
+  const more = backends.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,124 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { learnCapacities } from '../../../src/core/capacity.ts';
+import { backend } from '../../support/decisions.ts';
+import { backends, Fleet, one } from '../../support/fleet.ts';
+
+const all = () => true;
+
+function learn(
+  times: number,
+  deviations: readonly number[],
+  learns: (index: number) => boolean = all,
+  T = 1,
+) {
+  const shares = Float64Array.from(deviations, () => 1);
+  let capacities: Float64Array = Float64Array.from(deviations, () => 1);
+  for (let i = 0; i < times; i++) {
+    capacities = learnCapacities(capacities, Float64Array.from(deviations), shares, learns, T);
+  }
+  return [...capacities];
+}
+
+test('who is lighter again and again is given more, who is heavier less; the mean stays 1', () => {
+  const [light = 0, heavy = 0] = learn(60, [0.2, -0.2]);
+  assert.ok(light > 1.05 && heavy < 0.95);
+  assert.ok(Math.abs(light + heavy - 2) < 1e-9);
+});
+
+test('one step: the rate is T / max(120 s, 10 T)', () => {
+  for (const [T, rate] of [
+    [1, 1 / 120],
+    [12, 0.1],
+    [50, 0.1],
+  ] as const) {
+    const [light = 0, heavy = 0] = learn(1, [0.5, -0.5], all, T);
+    assert.ok(Math.abs(Math.log(light / heavy) - rate) < 1e-9, `T ${T}`);
+  }
+});
+
+test('a deviation beyond 1 counts as 1', () => {
+  assert.deepEqual(learn(1, [5, -5]), learn(1, [1, -1]));
+});
+
+test('0.2 at least, 3 at most', () => {
+  const learned = learn(5000, [1, -1, -1, -1, -1]);
+  assert.equal(learned[0], 3);
+  assert.ok(learned.slice(1).every((capacity) => capacity >= 0.2 && capacity < 1));
+  assert.ok(learn(5000, [-1, 1, 1]).every((capacity) => capacity >= 0.2));
+});
+
+test('what is no longer confirmed is forgotten: 1/e after 20 minutes', () => {
+  let capacities: Float64Array = Float64Array.from([1.1, 0.9]);
+  const start = Math.log(1.1 / 0.9);
+  const still = new Float64Array(2);
+  const shares = Float64Array.from([1, 1]);
+  for (let i = 0; i < 1200; i++) capacities = learnCapacities(capacities, still, shares, all, 1);
+  const left = Math.log((capacities[0] ?? 0) / (capacities[1] ?? 0)) / start;
+  assert.ok(Math.abs(left - Math.exp(-1)) < 0.01, `${left}`);
+});
+
+test('who may not learn keeps the value but for the mean', () => {
+  const [first = 0, second = 0, third = 0] = learn(10, [0.5, 0, -0.5], (index) => index !== 0);
+  assert.ok(first >= second && second > third);
+});
+
+test('a backend of configured weight 0 stands and is in no mean', () => {
+  const capacities = learnCapacities(
+    Float64Array.from([2, 1, 1]),
+    Float64Array.from([0, 0.5, -0.5]),
+    Float64Array.from([0, 1, 1]),
+    (index) => index !== 0,
+    1,
+  );
+  assert.equal(capacities[0], 2);
+  assert.ok(Math.abs((capacities[1] ?? 0) + (capacities[2] ?? 0) - 2) < 1e-12);
+});
+
+const lop = (step: number) => [
+  { running: 10, finished: step },
+  { running: 30, finished: step },
+];
+
+test('a group learns from fresh samples', () => {
+  const decision = new Fleet(2).steps(60, lop);
+  assert.ok(one(decision, 0).capacity > 1.04 && one(decision, 1).capacity < 0.96);
+  assert.match(one(decision, 1).reasons.join(), /learned capacity: weight × 0\.\d+/);
+});
+
+test('nothing is learned under Linear, without answers, or from one that is missing', () => {
+  const linear = new Fleet(2, { policy: 'Linear' }).steps(60, lop);
+  assert.deepEqual(
+    linear.backends.map((of) => of.capacity),
+    [1, 1],
+  );
+
+  const fleet = new Fleet(2);
+  const before = fleet.steps(60, lop).backends.map((of) => of.capacity);
+  const blind = fleet.steps(60, ['timeout', 'timeout']).backends.map((of) => of.capacity);
+  assert.deepEqual(blind, before);
+
+  const missing = new Fleet(3);
+  const decision = missing.steps(120, (step) => [...lop(step), step === 0 ? { running: 20 } : 'refused']);
+  const third = one(decision, 2);
+  assert.ok(third.deviation < -0.09 && Math.abs(third.capacity - 1) < 0.03, `${third.capacity}`);
+});
+
+test('a newcomer learns only after its slow start', () => {
+  const fleet = new Fleet(2);
+  fleet.step(lop(0));
+  fleet.reload(backends(3));
+  const young = fleet.steps(29, (step) => [...lop(step), { finished: step }]);
+  assert.ok(Math.abs(one(young, 2).capacity - 1) < 0.02, 'only the mean moves it');
+  const old = fleet.steps(60, (step) => [...lop(step), { finished: step }]);
+  assert.ok(one(old, 2).capacity > 1.1);
+});
+
+test('what is learned stays with the backend through a reload', () => {
+  const fleet = new Fleet(2);
+  const learned = one(fleet.steps(60, lop), 1).capacity;
+  fleet.reload([backend(2), backend(1)]);
+  const decision = fleet.step(lop(61).toReversed());
+  assert.equal(one(decision, 0).backend.id, '10.0.3.2:8000');
+  assert.ok(Math.abs(one(decision, 0).capacity - learned) < 0.02);
+});

@@ -1,0 +1,161 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { evaluatePlain } from '../../../src/core/evaluate.ts';
+import type { GroupDecision, PolicyName, Sample } from '../../../src/core/model.ts';
+import { backends, Fleet, loadAwareGroup } from '../../support/fleet.ts';
+
+const SLOTS = 8;
+const STAY_SECONDS = 2;
+const TICK_SECONDS = 0.05;
+
+/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** An engine with slots and a queue; each request needs so many seconds at full speed. */
+class Engine {
+  readonly #speed: number;
+  readonly #queue: number[] = [];
+  #running: number[] = [];
+  #finished = 0;
+
+  constructor(speed: number) {
+    this.#speed = speed;
+  }
+
+  admit(work: number): void {
+    this.#queue.push(work);
+  }
+
+  tick(seconds: number): void {
+    const left = this.#running.map((work) => work - seconds * this.#speed).filter((work) => work > 0);
+    this.#finished += this.#running.length - left.length;
+    this.#running = left;
+    while (this.#running.length < SLOTS && this.#queue.length > 0)
+      this.#running.push(this.#queue.shift() ?? 0);
+  }
+
+  get sample(): Sample {
+    const held = this.#running.reduce((sum, work) => sum + work, 0);
+    return {
+      queued: this.#queue.length,
+      running: this.#running.length,
+      kvUtilization: Math.min(1, held / (3 * SLOTS * STAY_SECONDS)),
+      finished: this.#finished,
+      latency: undefined,
+    };
+  }
+}
+
+interface Result {
+  readonly decisions: readonly GroupDecision[];
+  readonly refused: readonly number[];
+}
+
+/** Runs engines of these speeds under a load, as a part of what they can do together, that may differ by the second. */
+function simulate(
+  speeds: readonly number[],
+  loadAt: (second: number) => number,
+  seconds: number,
+  decide: (samples: readonly Sample[]) => GroupDecision,
+): Result {
+  const next = random(42);
+  const engines = speeds.map((speed) => new Engine(speed));
+  const capacity = (speeds.reduce((sum, speed) => sum + speed, 0) * SLOTS) / STAY_SECONDS;
+  const decisions: GroupDecision[] = [];
+  const refused: number[] = [];
+  for (let second = 0; second < seconds; second++) {
+    const decision = decide(engines.map((engine) => engine.sample));
+    decisions.push(decision);
+    refused.push(0);
+    for (let tick = 0; tick < 1 / TICK_SECONDS; tick++) {
+      let due = capacity * loadAt(second) * TICK_SECONDS;
+      for (; next() < due; due--) {
+        const engine = engines[pick(decision, next())];
+        if (engine === undefined) refused[second] = (refused[second] ?? 0) + 1;
+        else engine.admit(-Math.log(1 - next()) * STAY_SECONDS);
+      }
+      for (const engine of engines) engine.tick(TICK_SECONDS);
+    }
+  }
+  return { decisions, refused };
+}
+
+/** Weighted choice among the healthy; -1: none. */
+function pick(decision: GroupDecision, at: number): number {
+  let left = at;
+  return decision.backends.findIndex((of) => {
+    left -= of.share;
+    return left < 0;
+  });
+}
+
+function balanced(
+  count: number,
+  policy: PolicyName = 'Adaptive',
+): (samples: readonly Sample[]) => GroupDecision {
+  const fleet = new Fleet(count, { policy });
+  return (samples) => fleet.step(samples);
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const meanShare = (decisions: readonly GroupDecision[], index: number) =>
+  mean(decisions.map((decision) => decision.backends[index]?.share ?? 0));
+const queuedIn = (decision: GroupDecision) =>
+  decision.backends.reduce((sum, of) => sum + (of.sample?.queued ?? 0), 0);
+
+for (const policy of ['Adaptive', 'Linear'] as const) {
+  test(`${policy}: a backend of half the speed gets about half the share, and no queue builds up`, () => {
+    const { decisions, refused } = simulate([1, 1, 1, 0.5], () => 0.8, 300, balanced(4, policy));
+    const settled = decisions.slice(100);
+    const slow = meanShare(settled, 3);
+    assert.ok(slow > 0.08 && slow < 0.2, `share of the slow one: ${slow}; 1/7 would be ideal`);
+    assert.ok(mean(settled.map(queuedIn)) < 12, `queued on average: ${mean(settled.map(queuedIn))}`);
+    assert.equal(mean(refused), 0);
+  });
+}
+
+test('plain weighted round robin drowns the same slow backend', () => {
+  const group = { ...loadAwareGroup(backends(4)), loadAware: undefined };
+  const queues: number[] = [];
+  simulate(
+    [1, 1, 1, 0.5],
+    () => 0.8,
+    300,
+    (samples) => {
+      queues.push(samples[3]?.queued ?? 0);
+      return evaluatePlain(group, 0);
+    },
+  );
+  assert.ok((queues.at(-1) ?? 0) > 100, `${queues.at(-1)} queued at the slow one`);
+});
+
+test('equal backends keep about equal shares: the loop does not swing', () => {
+  const { decisions } = simulate([1, 1, 1, 1], () => 0.7, 300, balanced(4));
+  const settled = decisions.slice(60);
+  for (let index = 0; index < 4; index++) {
+    assert.ok(Math.abs(meanShare(settled, index) - 0.25) < 0.02, `${index}: ${meanShare(settled, index)}`);
+  }
+  assert.equal(settled.filter((decision) => decision.publish === 'health').length, 0);
+  assert.ok(
+    settled.every((decision) => decision.backends.every((of) => of.capacity > 0.7 && of.capacity < 1.4)),
+  );
+});
+
+test('overload ends in 503s, and the fleet is back soon after', () => {
+  const load = (second: number) => (second >= 60 && second < 120 ? 2.5 : 0.5);
+  const { decisions, refused } = simulate([1, 1, 1, 1], load, 200, balanced(4));
+  assert.ok(mean(refused.slice(70, 120)) > 5, `${mean(refused.slice(70, 120))} refused a second in overload`);
+  assert.equal(mean(refused.slice(0, 60)), 0);
+  assert.equal(mean(refused.slice(135)), 0, 'nothing is refused 15 s after');
+  const after = decisions.slice(150);
+  assert.ok(after.every((decision) => decision.backends.every((of) => of.health === 'HEALTHY')));
+  assert.ok(mean(after.map(queuedIn)) < 2);
+});

@@ -1,0 +1,103 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { Proposal } from '../../../src/core/dither.ts';
+import type { Backend, EndpointHealth } from '../../../src/core/model.ts';
+import { proposalOf, publicationOf, publishReason } from '../../../src/core/publication.ts';
+import { rosterOf } from '../../../src/core/roster.ts';
+import { backend } from '../../support/decisions.ts';
+import { backends, Fleet } from '../../support/fleet.ts';
+
+function proposal(
+  weights: readonly number[],
+  health: readonly EndpointHealth[] = [],
+  servers: readonly Backend[] = backends(weights.length),
+): Proposal {
+  const roster = rosterOf(servers, undefined);
+  return proposalOf(roster, Float64Array.from(weights), (index) => health[index] ?? 'HEALTHY');
+}
+
+const published = (of: Proposal) => publicationOf('llama', of);
+
+test('a proposal holds those with a weight, of mean 1', () => {
+  const { backends: chosen, health, weights } = proposal([1, 0, 3], ['UNHEALTHY', 'HEALTHY', 'HEALTHY']);
+  assert.deepEqual(
+    chosen.map(({ address }) => address),
+    ['10.0.3.1', '10.0.3.3'],
+  );
+  assert.deepEqual(health, ['UNHEALTHY', 'HEALTHY']);
+  assert.deepEqual([...weights], [0.5, 1.5]);
+});
+
+test('endpoints stand by address, then port', () => {
+  const servers = [backend(2), backend(1, { port: 9000 }), backend(1)];
+  const { assignment } = published(proposal([1, 1, 1], ['UNHEALTHY'], servers));
+  assert.deepEqual(assignment, {
+    serverGroup: 'llama',
+    endpoints: [
+      { address: '10.0.3.1', port: 8000, weight: 100_000, health: 'UNHEALTHY' },
+      { address: '10.0.3.1', port: 9000, weight: 100_000, health: 'HEALTHY' },
+      { address: '10.0.3.2', port: 8000, weight: 100_000, health: 'HEALTHY' },
+    ],
+  });
+});
+
+test('why to publish', () => {
+  const before = published(proposal([1, 1, 1]));
+  const other = [...backends(2), backend(9)];
+  const lighter = [...backends(2), backend(3, { weight: 99 })];
+  const cases: readonly [Proposal, ReturnType<typeof publishReason>][] = [
+    [proposal([1, 1, 1]), undefined],
+    [proposal([2, 2, 2]), undefined],
+    [proposal([1, 1, 0]), 'membership'],
+    [proposal([1, 1, 1, 1]), 'membership'],
+    [proposal([1, 1, 1], [], other), 'membership'],
+    [proposal([1, 1, 1], ['UNHEALTHY']), 'health'],
+    [proposal([1, 1, 1], [], lighter), 'configuration'],
+    [proposal([1.05, 1, 0.95]), undefined],
+    [proposal([1.07, 1, 0.93]), 'shares'],
+  ];
+  for (const [next, reason] of cases) assert.equal(publishReason(next, before), reason);
+  assert.equal(publishReason(proposal([1, 1, 1]), undefined), 'first');
+});
+
+test('only the shares among the healthy count', () => {
+  const health: readonly EndpointHealth[] = ['UNHEALTHY', 'HEALTHY', 'HEALTHY'];
+  const before = published(proposal([1, 1, 1], health));
+  assert.equal(publishReason(proposal([0.1, 1, 1], health), before), undefined);
+  assert.equal(publishReason(proposal([1, 1.05, 0.95], health), before), 'shares');
+  const none: readonly EndpointHealth[] = ['UNHEALTHY', 'UNHEALTHY'];
+  assert.equal(publishReason(proposal([1, 2], none), published(proposal([2, 1], none))), undefined);
+});
+
+test('small moves add up against what was published last, not against each other', () => {
+  const fleet = new Fleet(2, { scorers: [{ name: 'RunningRequests', weight: 1 }] });
+  fleet.step([
+    { running: 100, finished: 0 },
+    { running: 100, finished: 0 },
+  ]);
+  const reasons = Array.from({ length: 6 }, (_, step) => {
+    const decision = fleet.step([
+      { running: 100 + step / 2, finished: step },
+      { running: 100 - step / 2, finished: step },
+    ]);
+    return decision.publish;
+  });
+  assert.equal(reasons[0], undefined);
+  assert.ok(reasons.includes('shares'));
+});
+
+test('what is not worth publishing leaves the published weights in the decision', () => {
+  const fleet = new Fleet(2);
+  const first = fleet.step([{ running: 100 }, { running: 100 }]);
+  const second = fleet.step([{ running: 100.5 }, { running: 99.5 }]);
+  assert.equal(second.publish, undefined);
+  assert.equal(second.assignment, first.assignment);
+  assert.deepEqual(
+    second.backends.map((of) => of.weight),
+    [100_000, 100_000],
+  );
+  assert.ok(
+    (second.backends[0]?.relativeWeight ?? 1) < 1,
+    'the weight that was computed is shown all the same',
+  );
+});

@@ -1,0 +1,67 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { backends, Fleet, one } from '../../support/fleet.ts';
+
+test('reasons come in the order of the rule: sample, load, capacity, slow start, saturation', () => {
+  const fleet = new Fleet(3);
+  const rest = (step: number) => [
+    { running: 10 + (step % 2), finished: step },
+    { running: 10 + (step % 2), finished: step },
+  ];
+  fleet.step([...rest(0), { running: 10 }]);
+  fleet.reload(backends(4));
+  fleet.steps(14, (step) => [
+    ...rest(step),
+    { queued: 11, running: 20, finished: step },
+    { running: 40, finished: step },
+  ]);
+  const decision = fleet.step([...rest(15), 'timeout', { running: 41 }]);
+  assert.deepEqual(
+    one(decision, 2).reasons.map((reason) => reason.replace(/\d+(\.\d+)?/g, '#')),
+    [
+      'no answer in # collection (timeout): its last sample counts',
+      'heavier than the mean: weight × #',
+      'learned capacity: weight × #',
+      'saturated: # queued (marked above #, cleared at #), KV cache # (marked from # with a queue)',
+    ],
+  );
+  assert.match(
+    one(decision, 3).reasons.join('; '),
+    /slow start, joined 14 s ago: at most 0\.47 of the mean weight/,
+  );
+});
+
+test('a backend that is like the others needs no reason', () => {
+  const decision = new Fleet(2).step([{ running: 3 }, { running: 3 }]);
+  assert.deepEqual(
+    decision.backends.map((of) => of.reasons),
+    [[], []],
+  );
+});
+
+test('saturation by running requests names them, and unknown metrics are unknown', () => {
+  const saturation = {
+    totalQueuedRequests: { mark: 10, clear: 3 },
+    kvCacheUtilization: { mark: 0.98 },
+    runningRequests: { mark: 20, clear: 10 },
+  };
+  const decision = new Fleet(2, { saturation }).step([
+    { queued: undefined, kvUtilization: undefined, running: 21 },
+    { running: 1 },
+  ]);
+  assert.match(
+    one(decision, 0).reasons.at(-1) ?? '',
+    /^saturated: unknown queued .*, KV cache unknown .*, 21 running \(marked above 20, cleared at 10\)$/,
+  );
+});
+
+test('a warning names at most five backends', () => {
+  const fleet = new Fleet(8);
+  const stuck = { running: 4, kvUtilization: 0.2 };
+  const { warnings } = fleet.steps(12, (step) => [
+    ...Array.from({ length: 7 }, () => stuck),
+    { running: 4, finished: step },
+  ]);
+  const names = [1, 2, 3, 4, 5].map((last) => `10.0.3.${last}:8000`).join(', ');
+  assert.deepEqual(warnings, [`gauges stand still: ${names} and 2 more`]);
+});
