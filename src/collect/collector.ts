@@ -1,0 +1,168 @@
+import type {
+  Backend,
+  BackendId,
+  CollectOutcome,
+  CollectRun,
+  CollectSettings,
+  ScorerName,
+} from '../core/model.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import { VLLM } from './engines/vllm.ts';
+import { PageClient } from './page-client.ts';
+import type { PageSource } from './page-source.ts';
+import { phaseOf } from './phase.ts';
+import { Poll } from './poll.ts';
+import { SampleReader } from './sample.ts';
+
+const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];
+/** A run ends at half the interval, and at this, even when not all have answered. */
+const GATHER_MS_MAX = 1000;
+/** The first run waits longer: the group's first answer to its sidecars waits for it. */
+const FIRST_GATHER_MS_MAX = 2000;
+/** A larger group is not asked in one instant, but over the first half of the gather limit. */
+const AT_ONCE_MAX = 256;
+
+export interface CollectorOptions {
+  readonly settings: CollectSettings;
+  /** Scorers that carry weight: a page without a usable value for one of them gives no sample. Default: all. */
+  readonly requiredScorers?: readonly ScorerName[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where a backend's pages come from. Default: HTTP, as the settings say. */
+  readonly openSource?: (backend: Backend) => PageSource;
+}
+
+/**
+ * Collects from all backends once per interval: fixed phase, no overlap, one request in flight per backend.
+ *
+ * A run ends when all that it asked have answered, or at the gather limit. A backend that is still busy with an
+ * earlier run is not asked again; its answer counts in the run that is under way when it comes, or in the next.
+ */
+export class Collector {
+  readonly #options: CollectorOptions;
+  readonly #reader: SampleReader;
+  readonly #intervalMs: number;
+  readonly #timeoutMs: number;
+  readonly #polls = new Map<BackendId, Poll>();
+  readonly #stopping = new AbortController();
+  #backends: readonly Backend[] = [];
+  /** What has come since the previous run's end. */
+  #arrived = new Map<BackendId, CollectOutcome>();
+  #closing: Promise<unknown> = Promise.resolve();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+    this.#reader = new SampleReader(VLLM, options.requiredScorers ?? SCORERS);
+    this.#intervalMs = options.settings.intervalSeconds * 1000;
+    this.#timeoutMs = options.settings.timeoutSeconds * 1000;
+  }
+
+  /** Takes effect at the next run: then the connections of those that left are closed. */
+  setBackends(backends: readonly Backend[]): void {
+    this.#backends = backends;
+  }
+
+  /**
+   * Begins the first run at once.
+   * @param onRun called at the end of each run; what it throws is logged and ends nothing
+   * @throws PlimsollError `internal` when started before
+   */
+  start(onRun: (run: CollectRun) => void): void {
+    if (this.#loop !== undefined) throw new PlimsollError('internal', 'a collector can be started only once');
+    this.#loop = this.#run(onRun);
+  }
+
+  /** Resolves when the run in flight has ended as usual, what it left under way is given up and all is closed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+    await Promise.all([this.#closing, ...[...this.#polls.values()].map((poll) => this.#close(poll))]);
+    this.#polls.clear();
+  }
+
+  async #run(onRun: (run: CollectRun) => void): Promise<void> {
+    const { clock } = this.#options;
+    const first = clock.now();
+    let gatherMs = Math.min(this.#timeoutMs, FIRST_GATHER_MS_MAX);
+    for (let index = 0; !this.#stopping.signal.aborted; ) {
+      const startedAtMs = clock.now();
+      this.#admit();
+      await this.#gather(this.#ask(index, gatherMs), gatherMs);
+      this.#deliver(onRun, startedAtMs);
+      gatherMs = Math.min(this.#intervalMs / 2, GATHER_MS_MAX);
+      index = Math.max(index + 1, Math.ceil((clock.now() - first) / this.#intervalMs));
+      await sleep(clock, first + index * this.#intervalMs - clock.now(), this.#stopping.signal);
+    }
+  }
+
+  /** Brings the polls in line with the backends that are wanted. */
+  #admit(): void {
+    const wanted = new Map(this.#backends.map((backend) => [backend.id, backend]));
+    for (const [id, poll] of this.#polls) {
+      if (wanted.has(id)) continue;
+      this.#polls.delete(id);
+      this.#arrived.delete(id);
+      this.#closing = Promise.all([this.#closing, this.#close(poll)]);
+    }
+    for (const [id, backend] of wanted) {
+      if (!this.#polls.has(id)) this.#polls.set(id, this.#open(backend));
+    }
+  }
+
+  #open(backend: Backend): Poll {
+    const { settings, clock, log, openSource = (of) => new PageClient(of, settings) } = this.#options;
+    return new Poll({
+      id: backend.id,
+      source: openSource(backend),
+      reader: this.#reader,
+      timeoutMs: this.#timeoutMs,
+      clock,
+      log,
+    });
+  }
+
+  async #close(poll: Poll): Promise<void> {
+    try {
+      await poll.close();
+    } catch (error) {
+      this.#options.log.error({ reason: messageOf(error) }, 'a connection could not be closed');
+    }
+  }
+
+  /** @returns what settles as the backends answer, one promise for each that is asked */
+  #ask(run: number, gatherMs: number): readonly Promise<void>[] {
+    const idle = [...this.#polls].filter(([, poll]) => !poll.busy);
+    const spreadMs = idle.length > AT_ONCE_MAX ? gatherMs / 2 : 0;
+    return idle.map(([id, poll]) => this.#collect(id, poll, spreadMs * phaseOf(id, run)));
+  }
+
+  async #collect(id: BackendId, poll: Poll, delayMs: number): Promise<void> {
+    const outcome = await poll.collect(delayMs);
+    if (outcome === undefined || this.#polls.get(id) !== poll) return;
+    // A late answer is news that a failure after it, in the same run, must not hide.
+    if (outcome.kind === 'failure' && this.#arrived.get(id)?.kind === 'sample') return;
+    this.#arrived.set(id, outcome);
+  }
+
+  /** Resolves when all have settled, or after `limitMs`. */
+  async #gather(asked: readonly Promise<void>[], limitMs: number): Promise<void> {
+    const settled = new AbortController();
+    void Promise.all(asked).then(() => {
+      settled.abort();
+    });
+    await sleep(this.#options.clock, limitMs, settled.signal);
+  }
+
+  #deliver(onRun: (run: CollectRun) => void, startedAtMs: number): void {
+    const outcomes = this.#arrived;
+    this.#arrived = new Map();
+    try {
+      onRun({ startedAtMs, endedAtMs: this.#options.clock.now(), outcomes });
+    } catch (error) {
+      this.#options.log.error({ reason: messageOf(error) }, 'a collection could not be evaluated');
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import type { BackendId, CollectFailureKind, CollectOutcome } from '../core/model.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import { messageOf } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import { printable } from '../runtime/text.ts';
+import type { PageResult, PageSource } from './page-source.ts';
+import type { SampleReader } from './sample.ts';
+
+/** The collections of one backend, one at a time. */
+export class Poll {
+  readonly #id: BackendId;
+  readonly #source: PageSource;
+  readonly #reader: SampleReader;
+  readonly #timeoutMs: number;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  #running: Promise<CollectOutcome | undefined> | undefined;
+  #failing: CollectFailureKind | undefined;
+  #percentage = false;
+
+  constructor(options: {
+    readonly id: BackendId;
+    readonly source: PageSource;
+    readonly reader: SampleReader;
+    readonly timeoutMs: number;
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
+    this.#id = options.id;
+    this.#source = options.source;
+    this.#reader = options.reader;
+    this.#timeoutMs = options.timeoutMs;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /**
+   * Collects once, `delayMs` from the call on; only when not {@link busy}. Never rejects.
+   * @returns undefined when closed meanwhile
+   */
+  collect(delayMs: number): Promise<CollectOutcome | undefined> {
+    this.#running = this.#collect(delayMs).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Ends the collection under way and closes the connection. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#source.close();
+  }
+
+  async #collect(delayMs: number): Promise<CollectOutcome | undefined> {
+    const closing = this.#closing.signal;
+    if (delayMs > 0) await sleep(this.#clock, delayMs, closing);
+    if (closing.aborted) return undefined;
+    const startedAtMs = this.#clock.now();
+    const result = await this.#fetch(closing);
+    if (closing.aborted) return undefined;
+    const atMs = this.#clock.now();
+    const times = { atMs, durationMs: atMs - startedAtMs };
+    const outcome = this.#outcome(result, times);
+    this.#report(outcome);
+    return outcome;
+  }
+
+  async #fetch(closing: AbortSignal): Promise<PageResult> {
+    const end = new AbortController();
+    const abort = (): void => {
+      end.abort();
+    };
+    const cancelDeadline = this.#clock.schedule(this.#timeoutMs, abort);
+    closing.addEventListener('abort', abort);
+    try {
+      return await this.#source.fetch(end.signal);
+    } catch (error) {
+      return { kind: 'failure', failure: { kind: 'internal', message: printable(messageOf(error)) } };
+    } finally {
+      cancelDeadline();
+      closing.removeEventListener('abort', abort);
+    }
+  }
+
+  #outcome(
+    result: PageResult,
+    times: { readonly atMs: number; readonly durationMs: number },
+  ): CollectOutcome {
+    if (result.kind === 'failure') return { ...result, ...times };
+    const reading = this.#reader.read(result.page);
+    if (reading.kind === 'failure') return { ...reading, ...times };
+    if (reading.percentage && !this.#percentage) {
+      this.#percentage = true;
+      this.#log.info({ backend: this.#id }, 'KV cache utilisation is above 1: read as a percentage');
+    }
+    return { kind: 'sample', sample: reading.sample, bytes: result.page.length, ...times };
+  }
+
+  /** A backend's collection is logged when it begins to fail, fails in another way, or succeeds again. */
+  #report(outcome: CollectOutcome): void {
+    const failure = outcome.kind === 'failure' ? outcome.failure : undefined;
+    const before = this.#failing;
+    this.#failing = failure?.kind;
+    if (failure?.kind === before) return;
+    if (failure === undefined) this.#log.info({ backend: this.#id }, 'collection succeeds again');
+    else this.#log.warn({ backend: this.#id, reason: failure.message }, 'collection fails');
+  }
+}
