@@ -46,7 +46,9 @@ export class Collector {
   readonly #intervalMs: number;
   readonly #timeoutMs: number;
   readonly #polls = new Map<BackendId, Poll>();
-  readonly #stopping = new AbortController();
+  #stopped = false;
+  /** Ends the wait for the next run. */
+  #wake = new AbortController();
   #backends: readonly Backend[] = [];
   /** What has come since the previous run's end. */
   #arrived = new Map<BackendId, CollectOutcome>();
@@ -60,9 +62,14 @@ export class Collector {
     this.#timeoutMs = options.settings.timeoutSeconds * 1000;
   }
 
-  /** Takes effect at the next run: then the connections of those that left are closed. */
+  /**
+   * Takes effect at the next run: then the connections of those that left are closed. When others are to be asked that
+   * run begins at once, between two of the fixed phase, so that nobody waits for a whole interval.
+   */
   setBackends(backends: readonly Backend[]): void {
+    const before = new Set(this.#backends.map(({ id }) => id));
     this.#backends = backends;
+    if (backends.length !== before.size || backends.some(({ id }) => !before.has(id))) this.#wake.abort();
   }
 
   /**
@@ -77,7 +84,8 @@ export class Collector {
 
   /** Resolves when the run in flight has ended as usual, what it left under way is given up and all is closed. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#stopped = true;
+    this.#wake.abort();
     await this.#loop;
     await Promise.all([this.#closing, ...[...this.#polls.values()].map((poll) => this.#close(poll))]);
     this.#polls.clear();
@@ -87,14 +95,17 @@ export class Collector {
     const { clock } = this.#options;
     const first = clock.now();
     let gatherMs = Math.min(this.#timeoutMs, FIRST_GATHER_MS_MAX);
-    for (let index = 0; !this.#stopping.signal.aborted; ) {
+    let inPhase = true;
+    for (let index = 0; !this.#stopped; ) {
       const startedAtMs = clock.now();
+      this.#wake = new AbortController();
       this.#admit();
       await this.#gather(this.#ask(index, gatherMs), gatherMs);
       this.#deliver(onRun, startedAtMs);
       gatherMs = Math.min(this.#intervalMs / 2, GATHER_MS_MAX);
-      index = Math.max(index + 1, Math.ceil((clock.now() - first) / this.#intervalMs));
-      await sleep(clock, first + index * this.#intervalMs - clock.now(), this.#stopping.signal);
+      const due = Math.ceil((clock.now() - first) / this.#intervalMs);
+      index = Math.max(inPhase ? index + 1 : index, due);
+      inPhase = await sleep(clock, first + index * this.#intervalMs - clock.now(), this.#wake.signal);
     }
   }
 

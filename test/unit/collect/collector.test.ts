@@ -325,18 +325,45 @@ describe('a backend', () => {
 });
 
 describe('a change of the backends', () => {
-  test('takes effect at the next run: who left is closed, who stays keeps what is open', async () => {
+  test('brings a run forward: who left is closed, who stays keeps what is open, and the phase stands', async () => {
     const bench = new Bench();
     bench.start(ONE, TWO);
     await bench.clock.advance(400);
-    bench.collector.setBackends([{ ...TWO, weight: 5 }, THREE]);
+    bench.collector.setBackends([TWO, THREE]);
     await bench.clock.advance(100);
-    assert.deepEqual(bench.closed, []);
-    await bench.clock.advance(600);
     assert.deepEqual(bench.closed, [ONE.id]);
     assert.deepEqual(new Set(Object.keys(bench.latest)), new Set([TWO.id, THREE.id]));
+    await bench.clock.advance(2000);
+    assert.deepEqual(
+      bench.spans.map((span) => Number(span.split('.')[0])),
+      [0, 400, 1000, 2000],
+    );
     await bench.stop();
     assert.deepEqual(new Set(bench.closed), new Set([ONE.id, TWO.id, THREE.id]));
+  });
+
+  test('of weights alone brings nothing forward', async () => {
+    const bench = new Bench();
+    bench.start(ONE, TWO);
+    await bench.clock.advance(400);
+    bench.collector.setBackends([{ ...ONE, weight: 5 }, TWO]);
+    await bench.clock.advance(400);
+    assert.equal(bench.runs.length, 1);
+    await bench.stop();
+  });
+
+  test('while a run is in flight: the next begins when it has ended', async () => {
+    const bench = new Bench();
+    bench.set(ONE, 300);
+    bench.start(ONE);
+    await bench.clock.advance(100);
+    bench.collector.setBackends([ONE, TWO]);
+    await bench.clock.advance(550);
+    assert.deepEqual(
+      bench.spans.slice(0, 2).map((span) => Number(span.split('.')[0])),
+      [0, 300],
+    );
+    await bench.stop();
   });
 
   test('ends the collection of one that left, and its answer counts no more', async () => {
@@ -347,8 +374,6 @@ describe('a change of the backends', () => {
     await bench.clock.advance(500);
     bench.collector.setBackends([TWO]);
     await bench.clock.advance(200);
-    assert.equal(bench.runs.length, 2);
-    await bench.clock.advance(500);
     assert.deepEqual(bench.closed, [ONE.id]);
     assert.deepEqual(Object.keys(bench.latest), [TWO.id]);
     await bench.stop();
