@@ -77,6 +77,32 @@ program
     process.exitCode = await bootstrap(options, io);
   });
 
+interface DemoFlags {
+  readonly seconds: number;
+  readonly backends: number;
+  readonly seed: number;
+  readonly json: boolean;
+  readonly keep: boolean;
+}
+
+program
+  .command('demo')
+  .description('Play five acts on simulated servers, a real Envoy and a control plane, in this terminal.')
+  .option('--seconds <seconds>', 'length of all acts together', parseInteger, 120)
+  .option('--backends <count>', 'simulated servers; the last one at half speed', parseInteger, 4)
+  .option('--seed <seed>', 'of arrivals and lengths', parseInteger, 1)
+  .option('--json', 'print the result as JSON; the screen goes to standard error', false)
+  .option('--keep', 'stay up after the acts, until Ctrl-C', false)
+  .action(async (options: DemoFlags) => {
+    const { demo } = await import('./commands/demo.ts');
+    process.exitCode = await demo(options, io);
+  });
+
+function parseInteger(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('An integer is needed.');
+  return Number(text);
+}
+
 function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65535)

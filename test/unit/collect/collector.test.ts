@@ -358,7 +358,7 @@ describe('a change of the backends', () => {
     bench.start(ONE);
     await bench.clock.advance(100);
     bench.collector.setBackends([ONE, TWO]);
-    await bench.clock.advance(550);
+    await bench.clock.advance(600);
     assert.deepEqual(
       bench.spans.slice(0, 2).map((span) => Number(span.split('.')[0])),
       [0, 300],
