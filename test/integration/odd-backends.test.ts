@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { GaugeBackend } from '../support/gauge-backend.ts';
+import { GaugeBackend, vllmPage } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage, type VoyageOptions } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -132,3 +132,23 @@ async function start(t: TestContext, options: VoyageOptions): Promise<Voyage> {
   });
   return voyage;
 }
+
+test('a first answer waits for slow metrics, and for no longer than Timeout and 2 s', async (t) => {
+  const backends = [7, 8].map((last) => new GaugeBackend(`127.0.12.${last}`));
+  const [slow, hung] = backends as [GaugeBackend, GaugeBackend];
+  await startBackends(backends);
+  slow.metrics = (_request, response) => {
+    setTimeout(() => response.end(vllmPage({ queued: 30, running: 40, kv: 0.9, finished: 0 })), 500);
+  };
+  hung.metrics = () => undefined;
+  const startedAt = performance.now();
+  const voyage = await Voyage.start({ backends });
+  const held = await voyage.held();
+  const seconds = (performance.now() - startedAt) / 1000;
+  t.after(async () => {
+    await voyage.end();
+    await Promise.all(backends.map((backend) => backend.stop()));
+  });
+  assert.ok(seconds > 0.9 && seconds < 2.9, `Envoy had endpoints after ${seconds} s`);
+  assert.deepEqual([held.get(slow.id)?.health, held.get(hung.id)?.health], ['UNHEALTHY', 'HEALTHY']);
+});
