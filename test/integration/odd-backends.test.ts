@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { GaugeBackend, vllmPage } from '../support/gauge-backend.ts';
+import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage, type VoyageOptions } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -138,7 +138,7 @@ test('a first answer waits for slow metrics, and for no longer than Timeout and 
   const [slow, hung] = backends as [GaugeBackend, GaugeBackend];
   await startBackends(backends);
   slow.metrics = (_request, response) => {
-    setTimeout(() => response.end(vllmPage({ queued: 30, running: 40, kv: 0.9, finished: 0 })), 500);
+    setTimeout(() => response.end(pageOf({ queued: 30, running: 40, kv: 0.9, finished: 0 })), 500);
   };
   hung.metrics = () => undefined;
   const startedAt = performance.now();

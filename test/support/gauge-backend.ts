@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { vllmPage } from './vllm-page.ts';
 
 /** The load that a {@link GaugeBackend} says it has. */
 export interface Gauges {
@@ -74,7 +75,7 @@ export class GaugeBackend {
       this.scrapes++;
       if (this.moving) this.gauges = { ...this.gauges, finished: this.gauges.finished + 1 };
       if (this.metrics === undefined)
-        response.setHeader('content-type', 'text/plain').end(vllmPage(this.gauges));
+        response.setHeader('content-type', 'text/plain').end(pageOf(this.gauges));
       else this.metrics(request, response);
       return;
     }
@@ -85,20 +86,7 @@ export class GaugeBackend {
   }
 }
 
-/** The families that count, as a vLLM server shows them. */
-export function vllmPage({ queued, running, kv, finished }: Gauges): string {
-  const labels = '{engine="0",model_name="demo"}';
-  return `# HELP vllm:num_requests_running Requests in a batch.
-# TYPE vllm:num_requests_running gauge
-vllm:num_requests_running${labels} ${running}
-# HELP vllm:num_requests_waiting Requests that wait.
-# TYPE vllm:num_requests_waiting gauge
-vllm:num_requests_waiting${labels} ${queued}
-# HELP vllm:kv_cache_usage_perc KV cache in use, 1 is all.
-# TYPE vllm:kv_cache_usage_perc gauge
-vllm:kv_cache_usage_perc${labels} ${kv}
-# HELP vllm:request_success_total Requests that ended well.
-# TYPE vllm:request_success_total counter
-vllm:request_success_total{engine="0",finished_reason="stop",model_name="demo"} ${finished}
-`;
+/** A whole vLLM page with these values; requests have stayed 8 s each. */
+export function pageOf({ queued, running, kv, finished }: Gauges): string {
+  return vllmPage([{ waiting: queued, running, kvUsage: kv, finished, latencySumSeconds: 8 * finished }]);
 }
