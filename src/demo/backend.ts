@@ -1,0 +1,271 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BackendId } from '../core/model.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import { PlimsollError } from '../runtime/errors.ts';
+import {
+  DEFAULT_ENGINE,
+  Engine,
+  type EngineCounters,
+  type EngineEvent,
+  type EngineGauges,
+  type EngineSettings,
+} from './engine.ts';
+import { MetricsPage } from './metrics-page.ts';
+import { readCompletionRequest } from './completion-request.ts';
+
+/** How `GET /metrics` answers. */
+export type MetricsBehaviour =
+  | { readonly kind: 'live' }
+  /** The page as it was when this was set. */
+  | { readonly kind: 'frozen' }
+  | { readonly kind: 'status'; readonly status: number }
+  /** Status 200 and a web page. */
+  | { readonly kind: 'html' }
+  /** No answer ever. */
+  | { readonly kind: 'hang' }
+  | {
+      readonly kind: 'custom';
+      readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
+    };
+
+export interface BackendOptions {
+  /** A loopback IP literal, IPv6 without brackets. */
+  readonly address: string;
+  /** Default 0: the kernel's choice. */
+  readonly port?: number;
+  readonly engine?: EngineSettings;
+  /** Factor on the duration of the engine's steps; 2: half speed. */
+  readonly slowness?: number;
+  readonly clock?: Clock;
+}
+
+/** Names the backend in every answer that it gives. */
+export const BACKEND_HEADER = 'x-backend';
+const MODEL_NAME = 'llama-3.1-8b';
+
+/**
+ * A simulated vLLM server: `POST /v1/completions` (see {@link readCompletionRequest}) answers with its first byte when
+ * the first token is due and with the rest when the last one is; `GET /metrics` is as large as vLLM's page.
+ * A client that goes away takes its request out of the engine.
+ */
+export class SimulatedBackend {
+  readonly id: BackendId;
+  readonly address: string;
+  readonly port: number;
+  readonly #clock: Clock;
+  readonly #engine: Engine;
+  readonly #page = new MetricsPage(MODEL_NAME);
+  readonly #responses = new Map<number, ServerResponse>();
+  readonly #server: Server;
+  #slowness: number;
+  #metrics: MetricsBehaviour = { kind: 'live' };
+  #frozenPage = '';
+  #nextId = 0;
+  #cancelTimer: () => void = () => undefined;
+
+  /** @throws PlimsollError `io` when the address cannot be listened on. */
+  static async start(options: BackendOptions): Promise<SimulatedBackend> {
+    const server = createServer();
+    await listen(server, options.address, options.port ?? 0);
+    return new SimulatedBackend(options, server);
+  }
+
+  private constructor(options: BackendOptions, server: Server) {
+    this.address = options.address;
+    this.port = (server.address() as AddressInfo).port;
+    this.id = `${this.address.includes(':') ? `[${this.address}]` : this.address}:${this.port}`;
+    this.#clock = options.clock ?? systemClock;
+    this.#engine = new Engine(options.engine ?? DEFAULT_ENGINE);
+    this.#slowness = options.slowness ?? 1;
+    this.#engine.slowness = this.#slowness;
+    this.#server = server;
+    server.on('request', (request, response) => {
+      void this.#answer(request, response);
+    });
+  }
+
+  get slowness(): number {
+    return this.#slowness;
+  }
+
+  /** Holds for the steps that start from now on. */
+  set slowness(factor: number) {
+    this.#slowness = factor;
+    this.#engine.slowness = factor;
+  }
+
+  set metrics(behaviour: MetricsBehaviour) {
+    this.#drive();
+    if (behaviour.kind === 'frozen') this.#frozenPage = this.#page.render(this.#engine);
+    this.#metrics = behaviour;
+  }
+
+  /** As the metrics page has them: of the end of the last step. */
+  get gauges(): EngineGauges {
+    this.#drive();
+    return this.#engine.gauges;
+  }
+
+  get counters(): EngineCounters {
+    this.#drive();
+    return this.#engine.counters;
+  }
+
+  /** Requests inside at this moment. */
+  get inside(): number {
+    this.#drive();
+    return this.#engine.inside;
+  }
+
+  /** Requests taken in since the start. */
+  get accepted(): number {
+    return this.#nextId;
+  }
+
+  /** Resets the connection of every request inside and takes them out, as when all callers go away at once. */
+  abortAll(): void {
+    for (const response of this.#responses.values()) response.destroy();
+  }
+
+  /** Stops listening and resets all connections: new ones are refused. */
+  closePort(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => {
+        resolve();
+      });
+      this.#server.closeAllConnections();
+    });
+  }
+
+  /** Listens again on the same port. */
+  openPort(): Promise<void> {
+    return listen(this.#server, this.address, this.port);
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelTimer();
+    await this.closePort();
+    this.#cancelTimer();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => undefined);
+    const path = request.url?.split('?')[0];
+    if (request.method === 'POST' && path === '/v1/completions') await this.#complete(request, response);
+    else if (path === '/metrics') this.#answerMetrics(request, response);
+    else if (path === '/health') this.#send(response, 200, 'text/plain', '');
+    else this.#send(response, 404, 'application/json', '{"detail":"Not Found"}');
+  }
+
+  async #complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const read = await readCompletionRequest(request);
+    if (response.destroyed) return;
+    const id = this.#nextId;
+    const wanted = read.kind === 'request' ? { id, ...read.lengths } : undefined;
+    if (wanted === undefined || !this.#engine.fits(wanted)) {
+      const reason = read.kind === 'refused' ? read.reason : 'the request is longer than the KV cache';
+      this.#send(response, 400, 'application/json', JSON.stringify({ error: { message: reason } }));
+      return;
+    }
+    this.#nextId++;
+    this.#responses.set(id, response);
+    response.on('close', () => {
+      if (this.#responses.delete(id)) {
+        this.#drive();
+        this.#engine.abort(id);
+      }
+    });
+    this.#drive();
+    this.#engine.add(wanted, this.#clock.now());
+    this.#drive();
+  }
+
+  /** Brings the engine to the present, passes on what happened, and sets the timer for the end of the next step. */
+  #drive(): void {
+    this.#cancelTimer();
+    for (const event of this.#engine.advance(this.#clock.now())) this.#deliver(event);
+    const { nextMs } = this.#engine;
+    if (nextMs === undefined) return;
+    this.#cancelTimer = this.#clock.schedule(Math.max(0, nextMs - this.#clock.now()), () => {
+      this.#drive();
+    });
+  }
+
+  #deliver(event: EngineEvent): void {
+    const response = this.#responses.get(event.id);
+    if (event.kind === 'first_token') {
+      response?.writeHead(200, { 'content-type': 'text/event-stream', [BACKEND_HEADER]: this.id });
+      response?.write(tokens(1));
+      return;
+    }
+    this.#page.record(event.result);
+    this.#responses.delete(event.id);
+    response?.end(`${tokens(event.result.request.outputTokens - 1)}data: [DONE]\n\n`);
+  }
+
+  #answerMetrics(request: IncomingMessage, response: ServerResponse): void {
+    const behaviour = this.#metrics;
+    switch (behaviour.kind) {
+      case 'live':
+        this.#drive();
+        this.#send(response, 200, METRICS_TYPE, this.#page.render(this.#engine));
+        return;
+      case 'frozen':
+        this.#send(response, 200, METRICS_TYPE, this.#frozenPage);
+        return;
+      case 'status':
+        this.#send(response, behaviour.status, 'text/plain', 'told to fail');
+        return;
+      case 'html':
+        this.#send(response, 200, 'text/html', '<!doctype html><title>Sign in</title><p>Please sign in.');
+        return;
+      case 'hang':
+        return;
+      case 'custom':
+        behaviour.answer(request, response);
+    }
+  }
+
+  #send(response: ServerResponse, status: number, type: string, body: string): void {
+    response.writeHead(status, {
+      'content-type': type,
+      'content-length': Buffer.byteLength(body),
+      [BACKEND_HEADER]: this.id,
+    });
+    response.end(body);
+  }
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+function tokens(count: number): string {
+  return 'data: {"choices":[{"text":" sea"}]}\n\n'.repeat(count);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: Error): void => {
+      reject(new PlimsollError('io', `backend ${host}:${port}: cannot listen: ${cause.message}`, { cause }));
+    };
+    server.once('error', onError);
+    server.listen({ host, port, backlog: 4096 }, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+/** Starts `count` backends on 127.83.0.1, 127.83.0.2, …; `each` adds options by index. */
+export function startBackends(
+  count: number,
+  each: (index: number) => Omit<BackendOptions, 'address'> = () => ({}),
+): Promise<readonly SimulatedBackend[]> {
+  const starts = Array.from({ length: count }, (_, index) =>
+    SimulatedBackend.start({
+      ...each(index),
+      address: `127.83.${Math.floor(index / 250)}.${(index % 250) + 1}`,
+    }),
+  );
+  return Promise.all(starts);
+}

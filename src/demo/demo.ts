@@ -1,0 +1,66 @@
+import { EXIT } from '../runtime/errors.ts';
+import { checkActs } from './checks.ts';
+import { type Display, Painter } from './painter.ts';
+import { formatReport, type Report, reportJson } from './report.ts';
+import { Show } from './show.ts';
+import { Stage } from './stage.ts';
+import type { ActSummary } from './summary.ts';
+
+export interface DemoOptions {
+  /** Length of the five acts, about. */
+  readonly seconds: number;
+  readonly backends: number;
+  readonly seed: number;
+  /** Write the result as JSON to `out`. */
+  readonly json: boolean;
+  /** Stay up after the acts, under moderate load, until `signal` aborts. */
+  readonly keep: boolean;
+}
+
+export interface DemoIo {
+  /** The result, when it is to be JSON. */
+  readonly out: (text: string) => void;
+  readonly display: Display;
+  /** Ends the demo in order. */
+  readonly signal: AbortSignal;
+}
+
+/** The last backend takes this many times longer for each step. */
+const SLOW = 2;
+
+/**
+ * Plays five acts on simulated backends, a real Envoy and a control plane of its own; ends all that it started.
+ * @returns the exit code: `ok` only if every check holds.
+ * @throws PlimsollError when a part cannot be started.
+ */
+export async function demo(options: DemoOptions, io: DemoIo): Promise<number> {
+  const painter = new Painter(io.display);
+  painter.print(`starting ${options.backends} backends, the control plane and Envoy\n`);
+  const stage = await Stage.open(options.backends, SLOW);
+  const { seconds, seed } = options;
+  let ok = false;
+  try {
+    const show = new Show(stage, { seconds, seed, painter, signal: io.signal });
+    const summaries = await show.play();
+    if (io.signal.aborted) {
+      painter.print('interrupted\n');
+      return EXIT.failed;
+    }
+    const report = makeReport(options, stage, summaries);
+    ok = report.checks.every((check) => check.ok);
+    painter.print(formatReport(report));
+    if (options.json) io.out(reportJson(report));
+    if (options.keep) await show.encore();
+    return ok ? EXIT.ok : EXIT.failed;
+  } finally {
+    painter.leave();
+    const log = await stage.close(!ok && !io.signal.aborted);
+    if (log !== undefined) painter.print(`Envoy's log: ${log}\n`);
+  }
+}
+
+function makeReport(options: DemoOptions, stage: Stage, summaries: readonly ActSummary[]): Report {
+  const { seconds, seed } = options;
+  const backends = stage.backends.map(({ id, slowness }) => ({ id, speed: 1 / slowness }));
+  return { seconds, seed, backends, summaries, checks: checkActs(summaries) };
+}

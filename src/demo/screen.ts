@@ -1,0 +1,112 @@
+import { type Cell, formatTable } from './table.ts';
+
+/** What one screen shows. Numbers that are undefined are shown as `-`. */
+export interface View {
+  readonly act: string;
+  readonly story: string;
+  readonly secondsLeft: number;
+  readonly ratePerSecond: number;
+  readonly firstTokenP50Ms: number;
+  readonly firstTokenP95Ms: number;
+  readonly noUpstream: number;
+  readonly failed: number;
+  readonly controlPlane: 'up' | 'down';
+  readonly backends: readonly BackendView[];
+  /** Lines of the acts that are over. */
+  readonly past: readonly string[];
+}
+
+export interface BackendView {
+  readonly id: string;
+  /** 1, or 0.5 for half speed. */
+  readonly speed: number;
+  readonly queued: number;
+  readonly running: number;
+  /** 0..1 */
+  readonly kvUtilization: number;
+  /** 0..1 */
+  readonly score: number | undefined;
+  readonly weight: number | undefined;
+  /** Share of the act's requests, 0..1. */
+  readonly share: number;
+  readonly health: string | undefined;
+}
+
+const BOLD = '\u001b[1m';
+const RED = '\u001b[31m';
+const GREEN = '\u001b[32m';
+const PLAIN = '\u001b[0m';
+
+/** The lines of a whole screen. `color`: with ANSI colours. */
+export function renderScreen(view: View, color: boolean): readonly string[] {
+  const paint = (code: string, text: string): string => (color ? `${code}${text}${PLAIN}` : text);
+  const rows = view.backends.map((backend): readonly Cell[] => [
+    backend.id,
+    percent(backend.speed),
+    String(backend.queued),
+    percent(backend.kvUtilization),
+    String(backend.running),
+    backend.score === undefined ? '-' : (backend.score * 100).toFixed(0),
+    backend.weight === undefined ? '-' : String(backend.weight),
+    percent(backend.share),
+    backend.health ?? '-',
+  ]);
+  const [heading = '', ...lines] = formatTable(COLUMNS, rows);
+  return [
+    paint(BOLD, `plimsoll demo   ${view.act}   ${timeLeft(view.secondsLeft)}`),
+    view.story,
+    '',
+    loadLine(view),
+    '',
+    paint(BOLD, heading),
+    ...lines.map((line) => paint(line.includes('UNHEALTHY') ? RED : GREEN, line)),
+    '',
+    ...view.past,
+  ];
+}
+
+/** The same on one line, for a log. */
+export function renderLine(view: View): string {
+  const backends = view.backends.map(
+    ({ id, queued, running, kvUtilization, score, weight, share, health }) => {
+      const decided = `score ${score === undefined ? '-' : (score * 100).toFixed(0)} weight ${weight ?? '-'}`;
+      return `${id} q${queued} kv ${percent(kvUtilization)} r${running} ${decided} ${percent(share)} ${health ?? '-'}`;
+    },
+  );
+  return [`${view.act}, ${timeLeft(view.secondsLeft)}`, loadLine(view), ...backends].join(' | ');
+}
+
+const COLUMNS = [
+  '<backend',
+  'speed',
+  'queue',
+  'KV',
+  'running',
+  'score',
+  'weight',
+  'requests',
+  '<health',
+] as const;
+
+function loadLine(view: View): string {
+  return [
+    `load ${view.ratePerSecond.toFixed(1)}/s`,
+    `first token p50 ${seconds(view.firstTokenP50Ms)}, p95 ${seconds(view.firstTokenP95Ms)}`,
+    `503s ${view.noUpstream}`,
+    `failures ${view.failed}`,
+    `control plane ${view.controlPlane}`,
+  ].join('   ');
+}
+
+function timeLeft(secondsLeft: number): string {
+  return secondsLeft > 0 ? `${secondsLeft.toFixed(0)} s left` : 'waiting for the last answers';
+}
+
+function percent(ratio: number): string {
+  return `${(ratio * 100).toFixed(0)}%`;
+}
+
+/** Milliseconds as seconds with two decimals. */
+export function seconds(milliseconds: number): string {
+  return Number.isFinite(milliseconds) ? `${(milliseconds / 1000).toFixed(2)} s` : '-';
+}

@@ -1,0 +1,131 @@
+import { sleep, systemClock } from '../runtime/clock.ts';
+import { type Act, type ActNumber, planActs } from './acts.ts';
+import { planArrivals } from './arrivals.ts';
+import { saturatedRate } from './capacity.ts';
+import { collectView } from './collect-view.ts';
+import { DEFAULT_ENGINE } from './engine.ts';
+import { LiveAct, type Played } from './live-act.ts';
+import { type LoadResult, runLoad } from './load.ts';
+import type { Painter } from './painter.ts';
+import { seconds as inSeconds } from './screen.ts';
+import type { Stage } from './stage.ts';
+import { type ActSummary, summarize } from './summary.ts';
+
+export interface ShowOptions {
+  /** Length of the five acts, about. */
+  readonly seconds: number;
+  readonly seed: number;
+  readonly painter: Painter;
+  /** Ends it early. */
+  readonly signal: AbortSignal;
+}
+
+/** When in act 5 the control plane is killed, as a part of the act. */
+const KILL_AT = 0.25;
+const ENCORE_SECONDS = 600;
+const ENCORE_LOAD = 0.6;
+const SCREEN_MS = 1000;
+
+/** Plays the acts on a stage, painting what happens every second. */
+export class Show {
+  readonly #stage: Stage;
+  readonly #options: ShowOptions;
+  readonly #capacityPerSecond: number;
+  readonly #summaries: ActSummary[] = [];
+  #live: LiveAct | undefined;
+
+  constructor(stage: Stage, options: ShowOptions) {
+    this.#stage = stage;
+    this.#options = options;
+    const fullSpeeds = stage.backends.reduce((sum, { slowness }) => sum + 1 / slowness, 0);
+    this.#capacityPerSecond = fullSpeeds * saturatedRate(DEFAULT_ENGINE);
+  }
+
+  /** Plays the five acts. The summaries of those that were played, all unless the signal aborted. */
+  async play(): Promise<readonly ActSummary[]> {
+    const { seconds, seed } = this.#options;
+    const acts = planActs({ seconds, seed, capacityPerSecond: this.#capacityPerSecond });
+    const numbered = (...numbers: ActNumber[]): readonly Act[] =>
+      acts.filter(({ number }) => numbers.includes(number));
+    await this.#whilePainting(async () => {
+      for (const act of numbered(1)) await this.#act(act);
+      if (this.#options.signal.aborted) return;
+      await this.#stage.becomeLoadAware();
+      for (const act of numbered(2)) await this.#act(act);
+      await this.#inOneGo(numbered(3, 4, 5));
+    });
+    return [...this.#summaries].sort((a, b) => a.act.number - b.act.number);
+  }
+
+  /** Moderate load until the signal aborts, with a new control plane in the place of the killed one. */
+  async encore(): Promise<void> {
+    await this.#stage.restartPlane();
+    const { seed } = this.#options;
+    const ratePerSecond = ENCORE_LOAD * this.#capacityPerSecond;
+    const { envoy, plane, origin } = this.#stage;
+    const story =
+      `POST ${origin}/v1/completions   Envoy http://${envoy.admin}   ` +
+      `control plane http://${plane.admin}/metrics   Ctrl-C ends it`;
+    await this.#whilePainting(async () => {
+      for (let round = 0; !this.#options.signal.aborted; round++) {
+        const arrivals = planArrivals({ seed: seed + round, ratePerSecond, seconds: ENCORE_SECONDS });
+        await this.#load({ title: 'staying up', story, seconds: ENCORE_SECONDS, arrivals });
+      }
+    });
+  }
+
+  /** Acts that follow each other without waiting for the answers of the one before. */
+  async #inOneGo(acts: readonly Act[]): Promise<void> {
+    const { signal } = this.#options;
+    const answered: Promise<void>[] = [];
+    for (const act of acts) {
+      if (signal.aborted) break;
+      answered.push(this.#act(act));
+      const killAfter = act.number === 5 ? KILL_AT * act.seconds : act.seconds;
+      await sleep(systemClock, killAfter * 1000, signal);
+      if (act.number === 5) await this.#stage.plane.kill();
+    }
+    await Promise.all(answered);
+  }
+
+  /** Resolves when every request of the act is answered. */
+  async #act(act: Act): Promise<void> {
+    const results = await this.#load({ ...act, title: `act ${act.number}: ${act.title}` });
+    this.#summaries.push(summarize(act, results));
+  }
+
+  #load(played: Played): Promise<readonly LoadResult[]> {
+    const live = new LiveAct(played, systemClock.now());
+    this.#live = live;
+    const { arrivals } = played;
+    const { onFirstToken, onResult } = live;
+    const { signal } = this.#options;
+    return runLoad({ origin: this.#stage.origin, arrivals, onFirstToken, onResult, signal });
+  }
+
+  async #whilePainting(work: () => Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const painting = this.#paintUntil(done.signal);
+    try {
+      await work();
+    } finally {
+      done.abort();
+      await painting;
+    }
+  }
+
+  async #paintUntil(done: AbortSignal): Promise<void> {
+    while (await sleep(systemClock, SCREEN_MS, done)) {
+      if (this.#live === undefined) continue;
+      this.#options.painter.paint(await collectView(this.#stage, this.#live, this.#past()));
+    }
+  }
+
+  #past(): readonly string[] {
+    return this.#summaries.map(
+      ({ act, firstTokenP50Ms, firstTokenP95Ms, noUpstream, requests }) =>
+        `act ${act.number} ${act.title}: ${requests} requests, first token p50 ${inSeconds(firstTokenP50Ms)}, ` +
+        `p95 ${inSeconds(firstTokenP95Ms)}, 503s ${noUpstream}`,
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import type { Act } from './acts.ts';
+import type { LoadResult } from './load.ts';
+import { quantile } from './quantile.ts';
+
+/** What the load generator saw of one act. */
+export interface ActSummary {
+  readonly act: Act;
+  readonly requests: number;
+  /** From the planned arrival to the first token; a request without one counts as the slowest. */
+  readonly firstTokenP50Ms: number;
+  readonly firstTokenP95Ms: number;
+  /** Share of all requests whose first token came within a second, 0..1. */
+  readonly withinSecond: number;
+  readonly ok: number;
+  /** 503 `no available upstream` with `retry-after`. */
+  readonly noUpstream: number;
+  /** Everything else, by kind; a status as `status 500`. */
+  readonly failures: ReadonlyMap<string, number>;
+  /** Answered requests by backend. */
+  readonly byBackend: ReadonlyMap<string, number>;
+  /** From the start of the act to the first token of the first 200; undefined: there was none. */
+  readonly firstOkMs: number | undefined;
+}
+
+export function summarize(act: Act, results: readonly LoadResult[]): ActSummary {
+  const firstTokens = results.map((result) => result.firstTokenMs ?? Number.POSITIVE_INFINITY);
+  const kinds = count(results.map(({ outcome }) => kindOf(outcome)));
+  const okTimes = results.map(({ arrival, firstTokenMs }) => arrival.atMs + (firstTokenMs ?? Infinity));
+  const firstOkMs = Math.min(...okTimes, Number.POSITIVE_INFINITY);
+  const { ok = 0, no_upstream: noUpstream = 0, ...failures } = Object.fromEntries(kinds);
+  return {
+    act,
+    requests: results.length,
+    firstTokenP50Ms: quantile(firstTokens, 0.5),
+    firstTokenP95Ms: quantile(firstTokens, 0.95),
+    withinSecond: firstTokens.filter((ms) => ms <= 1000).length / Math.max(1, results.length),
+    ok,
+    noUpstream,
+    failures: new Map(Object.entries(failures)),
+    byBackend: count(results.flatMap(({ backend }) => (backend === undefined ? [] : [backend]))),
+    firstOkMs: Number.isFinite(firstOkMs) ? firstOkMs : undefined,
+  };
+}
+
+/** `reset`, `status 500`, … */
+function kindOf(outcome: LoadResult['outcome']): string {
+  return outcome.kind === 'status' ? `status ${outcome.status}` : outcome.kind;
+}
+
+function count(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Act, type ActNumber, planActs } from '../../../src/demo/acts.ts';
+import { checkActs } from '../../../src/demo/checks.ts';
+import type { LoadResult, Outcome } from '../../../src/demo/load.ts';
+import { quantile } from '../../../src/demo/quantile.ts';
+import { type ActSummary, summarize } from '../../../src/demo/summary.ts';
+
+const ACTS = planActs({ seconds: 120, seed: 1, capacityPerSecond: 20 });
+
+function act(number: ActNumber): Act {
+  const found = ACTS.find((candidate) => candidate.number === number);
+  assert.ok(found !== undefined);
+  return found;
+}
+
+function result(outcome: Outcome, atMs: number, firstTokenMs?: number, backend?: string): LoadResult {
+  const arrival = { atMs, promptTokens: 1, outputTokens: 1 };
+  return { arrival, outcome, backend, firstTokenMs, endMs: 1 };
+}
+
+const OK: Outcome = { kind: 'ok' };
+const SHED: Outcome = { kind: 'no_upstream', retryAfter: '1' };
+
+test('acts 1 and 2 have the same arrivals, the others their own', () => {
+  assert.deepEqual(act(1).arrivals, act(2).arrivals);
+  assert.notDeepEqual(act(4).arrivals, act(5).arrivals);
+  assert.ok(ACTS.reduce((sum, { seconds }) => sum + seconds, 0) < 120);
+});
+
+test('quantiles are values that were seen', () => {
+  const values = [5, 1, 4, 2, 3];
+  assert.deepEqual([quantile(values, 0.5), quantile(values, 0.95), quantile(values, 0)], [3, 5, 1]);
+  assert.ok(Number.isNaN(quantile([], 0.5)));
+});
+
+test('a request without a first token counts as the slowest', () => {
+  const results = [result(OK, 0, 10, 'a'), result(OK, 5, 20, 'b'), result(SHED, 9)];
+  const summary = summarize(act(3), results);
+  assert.deepEqual([summary.firstTokenP50Ms, summary.firstTokenP95Ms], [20, Number.POSITIVE_INFINITY]);
+  assert.deepEqual([summary.ok, summary.noUpstream, summary.withinSecond], [2, 1, 2 / 3]);
+  assert.deepEqual(summary.failures, new Map());
+  assert.equal(summary.firstOkMs, 10);
+});
+
+test('failures are told apart', () => {
+  const failures: Outcome[] = [
+    { kind: 'status', status: 500, body: '' },
+    { kind: 'reset', message: '' },
+    { kind: 'reset', message: '' },
+    { kind: 'cut', message: '' },
+  ];
+  const summary = summarize(
+    act(5),
+    failures.map((outcome) => result(outcome, 0)),
+  );
+  assert.deepEqual(
+    summary.failures,
+    new Map([
+      ['status 500', 1],
+      ['reset', 2],
+      ['cut', 1],
+    ]),
+  );
+  assert.equal(summary.firstOkMs, undefined);
+});
+
+describe('checks', () => {
+  const good = (): ActSummary[] => [
+    summarize(act(1), [result(OK, 0, 1000)]),
+    summarize(act(2), [result(OK, 0, 700)]),
+    summarize(
+      act(3),
+      Array.from({ length: 20 }, () => result(SHED, 0)),
+    ),
+    summarize(act(4), [result(SHED, 0), result(OK, 4000, 1000)]),
+    summarize(act(5), [result(OK, 0, 1)]),
+  ];
+  const failing = (summaries: readonly ActSummary[]): readonly number[] =>
+    checkActs(summaries).flatMap(({ ok }, index) => (ok ? [] : [index]));
+
+  test('all hold at their limits', () => {
+    assert.deepEqual(failing(good()), []);
+  });
+
+  const bad: readonly (readonly [string, number, ActSummary])[] = [
+    ['act 2 is not fast enough', 0, summarize(act(2), [result(OK, 0, 701)])],
+    [
+      '19 requests were shed',
+      1,
+      summarize(
+        act(3),
+        Array.from({ length: 19 }, () => result(SHED, 0)),
+      ),
+    ],
+    ['the first 200 came late', 2, summarize(act(4), [result(OK, 4000, 1001)])],
+    ['no 200 came', 2, summarize(act(4), [result(SHED, 0)])],
+    ['a request failed', 3, summarize(act(5), [result(OK, 0, 1), result({ kind: 'cut', message: '' }, 1)])],
+    ['a request was shed', 3, summarize(act(5), [result(OK, 0, 1), result(SHED, 1)])],
+    ['nothing was asked', 3, summarize(act(5), [])],
+  ];
+  for (const [name, index, summary] of bad) {
+    test(name, () => {
+      const summaries = good();
+      summaries[summary.act.number - 1] = summary;
+      assert.deepEqual(failing(summaries), [index]);
+    });
+  }
+
+  test('an act that was not played fails', () => {
+    assert.deepEqual(failing([]), [0, 1, 2, 3]);
+  });
+});
