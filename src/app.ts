@@ -7,7 +7,6 @@ import { Publisher } from './publish/publisher.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
 import type { Logger } from './runtime/log.ts';
-import { printable } from './runtime/text.ts';
 import { encoder } from './xds/encoder.ts';
 import { TYPE_URLS } from './xds/resources/type-urls.ts';
 import { type XdsObserver, XdsServer } from './xds/server.ts';
@@ -104,6 +103,10 @@ export class App {
 
   /** Puts another configuration in force. Groups that it does not touch keep what they have learned. */
   reload(configuration: Configuration): void {
+    if (this.#stopping) {
+      this.#log.warn('stopping: the reload is left out');
+      return;
+    }
     const before = this.#configuration;
     for (const part of ['xds', 'admin', 'log'] as const) {
       if (JSON.stringify(before[part]) !== JSON.stringify(configuration[part])) {
@@ -112,7 +115,8 @@ export class App {
     }
     const { xds, admin, log } = before;
     this.#configuration = { ...configuration, xds, admin, log };
-    this.#configure(this.#configuration);
+    // before both addresses are bound, start() goes on with it
+    if (this.#bound !== undefined) this.#configure(this.#configuration);
     this.#metrics.reloaded('success');
     this.#log.info({ serverGroups: configuration.serverGroups.length }, 'configuration reloaded');
   }
@@ -184,17 +188,15 @@ export class App {
       sent: (typeUrl, bytes) => {
         metrics.sent(typeUrl, bytes);
       },
-      acknowledged: ({ typeUrl, resources, atMs }) => {
+      acknowledged: ({ typeUrl, resources, subscribedAtMs, atMs }) => {
         metrics.acknowledged(typeUrl);
         if (typeUrl !== TYPE_URLS.endpoint) return;
-        for (const [name, version] of resources) this.#balancer.acknowledged(name, version, atMs);
+        for (const [name, version] of resources) {
+          this.#balancer.acknowledged(name, version, subscribedAtMs, atMs);
+        }
       },
-      rejected: ({ typeUrl, node, message }) => {
+      rejected: ({ typeUrl }) => {
         metrics.rejected(typeUrl);
-        this.#log.error(
-          { node: printable(node), typeUrl, reason: printable(message, 500) },
-          'a sidecar refused an update and goes on with what it had',
-        );
       },
       unknownType: () => {
         metrics.unknownType();

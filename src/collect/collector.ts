@@ -62,14 +62,14 @@ export class Collector {
     this.#timeoutMs = options.settings.timeoutSeconds * 1000;
   }
 
-  /**
-   * Takes effect at the next run: then the connections of those that left are closed. When others are to be asked that
-   * run begins at once, between two of the fixed phase, so that nobody waits for a whole interval.
-   */
+  /** Takes effect at the next run: then the connections of those that left are closed. */
   setBackends(backends: readonly Backend[]): void {
-    const before = new Set(this.#backends.map(({ id }) => id));
     this.#backends = backends;
-    if (backends.length !== before.size || backends.some(({ id }) => !before.has(id))) this.#wake.abort();
+  }
+
+  /** Begins the next run at once, or when the one in flight has ended; the phase of those after it stands. */
+  hasten(): void {
+    this.#wake.abort();
   }
 
   /**

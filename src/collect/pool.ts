@@ -5,7 +5,7 @@ import { Collector } from './collector.ts';
 
 interface Entry {
   readonly collector: Collector;
-  groups: readonly string[];
+  groups: readonly ServerGroup[];
 }
 
 /**
@@ -54,27 +54,31 @@ export class CollectorPool {
   }
 
   #ensure(key: string, groups: readonly ServerGroup[]): void {
-    const names = groups.map((group) => group.name);
-    const backends = distinct(groups.flatMap((group) => group.servers));
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
-      existing.groups = names;
-      existing.collector.setBackends(backends);
+      const changed = JSON.stringify(existing.groups) !== JSON.stringify(groups);
+      existing.groups = groups;
+      existing.collector.setBackends(backendsOf(groups));
+      // nobody waits a whole interval for what the operator changed
+      if (changed) existing.collector.hasten();
       return;
     }
-    const loadAware = groups[0]?.loadAware;
-    if (loadAware === undefined) return;
+    const [first] = groups;
+    if (first?.loadAware === undefined) return;
     const collector = new Collector({
-      settings: loadAware.collect,
-      requiredScorers: requiredScorers(groups[0]),
+      settings: first.loadAware.collect,
+      requiredScorers: requiredScorers(first),
       clock: this.#clock,
       log: this.#log,
     });
-    const entry: Entry = { collector, groups: names };
+    const entry: Entry = { collector, groups };
     this.#entries.set(key, entry);
-    collector.setBackends(backends);
+    collector.setBackends(backendsOf(groups));
     collector.start((run) => {
-      this.#onRun(entry.groups, run);
+      this.#onRun(
+        entry.groups.map(({ name }) => name),
+        run,
+      );
     });
   }
 
@@ -99,6 +103,8 @@ function requiredScorers(group: ServerGroup | undefined): readonly ScorerName[] 
     .sort();
 }
 
-function distinct(backends: readonly Backend[]): readonly Backend[] {
+/** Of all the groups, none twice. */
+function backendsOf(groups: readonly ServerGroup[]): readonly Backend[] {
+  const backends = groups.flatMap((group) => group.servers);
   return [...new Map(backends.map((backend) => [backend.id, backend])).values()];
 }

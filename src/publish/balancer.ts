@@ -1,9 +1,9 @@
-import { LEAST_DELAY_SECONDS, observeDelay } from '../core/delay.ts';
 import { evaluate, evaluatePlain, type GroupState, initialState } from '../core/evaluate.ts';
 import type { CollectRun, GroupDecision, ServerGroup } from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
+import { AckDelay } from './ack-delay.ts';
 import type { Publisher } from './publisher.ts';
 
 export interface BalancerObserver {
@@ -20,10 +20,8 @@ interface Group {
   /** A run that began before this does not know the group as it is configured. */
   changedAtMs: number;
   state: GroupState;
-  delaySeconds: number;
   decision: GroupDecision | undefined;
-  /** What was published last because of a collection, until its first acknowledgement. */
-  awaited: { readonly version: string; readonly sinceMs: number } | undefined;
+  readonly delay: AckDelay;
 }
 
 /** Keeps what each server group has learned, evaluates it after each collection and publishes what changed. */
@@ -58,9 +56,8 @@ export class Balancer {
           settings,
           changedAtMs: now,
           state: initialState(),
-          delaySeconds: LEAST_DELAY_SECONDS,
           decision: undefined,
-          awaited: undefined,
+          delay: new AckDelay(),
         });
       } else if (JSON.stringify(group.settings) !== JSON.stringify(settings)) {
         group.settings = settings;
@@ -80,7 +77,7 @@ export class Balancer {
           group: group.settings,
           nowMs: this.#clock.now(),
           run,
-          delaySeconds: group.delaySeconds,
+          delaySeconds: group.delay.seconds,
         });
         this.#publish(group, decision);
         group.state = state;
@@ -94,14 +91,13 @@ export class Balancer {
     }
   }
 
-  /** A sidecar has taken `version` of the group's assignment. The first one to do so tells the delay. */
-  acknowledged(name: string, version: string, atMs: number): void {
-    const group = this.#groups.get(name);
-    if (group?.awaited?.version !== version) return;
-    const seconds = (atMs - group.awaited.sinceMs) / 1000;
-    group.delaySeconds = observeDelay(group.delaySeconds, seconds);
-    group.awaited = undefined;
-    this.#observer.acknowledgedAfter(name, seconds);
+  /**
+   * A sidecar has taken `version` of the group's assignment. The first one to do so tells the delay.
+   * @param subscribedAtMs since when it has been asking for assignments
+   */
+  acknowledged(name: string, version: string, subscribedAtMs: number, atMs: number): void {
+    const seconds = this.#groups.get(name)?.delay.acknowledged(version, subscribedAtMs, atMs);
+    if (seconds !== undefined) this.#observer.acknowledgedAfter(name, seconds);
   }
 
   /** The latest decision of every group that has one. */
@@ -114,6 +110,8 @@ export class Balancer {
     if (group === undefined) return;
     const decision = evaluatePlain(settings, this.#clock.now());
     this.#publish(group, decision);
+    // what was learned and published under another configuration is not what sidecars have
+    group.state = initialState();
     this.#observer.evaluated(decision, undefined);
   }
 
@@ -124,7 +122,7 @@ export class Balancer {
     group.decision = decision;
     if (published?.changed !== true) return;
     if (decision.collectionStartedAtMs !== undefined) {
-      group.awaited = { version: published.version, sinceMs: decision.collectionStartedAtMs };
+      group.delay.published(published.version, decision.collectionStartedAtMs, this.#clock.now());
     }
     this.#observer.published(decision, published.version);
   }

@@ -19,6 +19,8 @@ export interface Acknowledgement {
   readonly node: string;
   /** By name: the version that the client has. */
   readonly resources: ReadonlyMap<string, string>;
+  /** When the stream first asked for the type. */
+  readonly subscribedAtMs: number;
   readonly atMs: number;
 }
 

@@ -45,6 +45,7 @@ export class XdsStream<R extends Request> {
   readonly #transport: StreamTransport;
   readonly #kind: StreamKind;
   readonly #subscriptions = new Map<string, Subscription<R>>();
+  readonly #subscribedAtMs = new Map<string, number>();
   /** Of which this stream has sent something that the client did not have. */
   readonly #changedTypes = new Set<string>();
   #node: NodeIdentity | undefined;
@@ -136,6 +137,7 @@ export class XdsStream<R extends Request> {
       parent !== undefined && (!this.#subscriptions.has(parent) || this.#changedTypes.has(parent));
     const subscription = this.#variant.subscribe(type, !warming);
     this.#subscriptions.set(type.url, subscription);
+    this.#subscribedAtMs.set(type.url, this.#context.clock.now());
     return subscription;
   }
 
@@ -143,7 +145,9 @@ export class XdsStream<R extends Request> {
     const { observer, clock, log } = this.#context;
     const node = this.#nodeId;
     if (error === undefined) {
-      observer.acknowledged({ typeUrl: type.url, node, resources: settled, atMs: clock.now() });
+      const atMs = clock.now();
+      const subscribedAtMs = this.#subscribedAtMs.get(type.url) ?? atMs;
+      observer.acknowledged({ typeUrl: type.url, node, resources: settled, subscribedAtMs, atMs });
       return;
     }
     const message = printable(error.message, 500);

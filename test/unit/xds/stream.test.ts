@@ -203,7 +203,13 @@ test('an acknowledgement is told with node, versions and time', () => {
   bench.flush();
   bench.request('endpoint', { node: { id: 'another' }, responseNonce: bench.written[0]?.nonce });
   assert.deepEqual(bench.acknowledged, [
-    { typeUrl: TYPE_URLS.endpoint, node: 'side\\u{a}car', resources: new Map([['g', '1']]), atMs: 1000 },
+    {
+      typeUrl: TYPE_URLS.endpoint,
+      node: 'side\\u{a}car',
+      resources: new Map([['g', '1']]),
+      subscribedAtMs: 1000,
+      atMs: 1000,
+    },
   ]);
   bench.request('endpoint', { responseNonce: bench.written[0]?.nonce });
   assert.equal(bench.acknowledged.length, 1);

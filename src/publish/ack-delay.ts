@@ -1,0 +1,48 @@
+import { LEAST_DELAY_SECONDS, observeDelay } from '../core/delay.ts';
+
+/** Publishes that are waited for at once; the oldest is forgotten beyond. */
+const AWAITED_MAX = 16;
+/** An acknowledgement that takes longer tells of a sidecar that was away, not of the way there. */
+const AWAITED_MS = 30_000;
+
+interface Awaited {
+  readonly publishedAtMs: number;
+  readonly collectionStartedAtMs: number;
+}
+
+/** How long it takes from the start of a collection until the first sidecar has taken what it changed. */
+export class AckDelay {
+  /** By version, oldest first. */
+  readonly #awaited = new Map<string, Awaited>();
+  #seconds = LEAST_DELAY_SECONDS;
+
+  /** Moving average; at least {@link LEAST_DELAY_SECONDS}, which also holds as long as no sidecar has said anything. */
+  get seconds(): number {
+    return this.#seconds;
+  }
+
+  published(version: string, collectionStartedAtMs: number, nowMs: number): void {
+    this.#awaited.delete(version);
+    this.#awaited.set(version, { publishedAtMs: nowMs, collectionStartedAtMs });
+    if (this.#awaited.size <= AWAITED_MAX) return;
+    const [oldest] = this.#awaited.keys();
+    if (oldest !== undefined) this.#awaited.delete(oldest);
+  }
+
+  /**
+   * @param subscribedAtMs since when this sidecar has been asking: one that came after the publish tells nothing
+   * @returns the delay in seconds, if this is the first acknowledgement of this version or a later one
+   */
+  acknowledged(version: string, subscribedAtMs: number, atMs: number): number | undefined {
+    const awaited = this.#awaited.get(version);
+    if (awaited === undefined || subscribedAtMs > awaited.publishedAtMs) return undefined;
+    for (const earlier of this.#awaited.keys()) {
+      this.#awaited.delete(earlier);
+      if (earlier === version) break;
+    }
+    if (atMs - awaited.publishedAtMs > AWAITED_MS) return undefined;
+    const seconds = (atMs - awaited.collectionStartedAtMs) / 1000;
+    this.#seconds = observeDelay(this.#seconds, seconds);
+    return seconds;
+  }
+}
