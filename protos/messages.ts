@@ -49,7 +49,22 @@ export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'max_retries',
   ],
   'envoy.config.core.v3.RuntimeDouble': ['default_value', 'runtime_key'],
-  'envoy.config.core.v3.ConfigSource': ['ads', 'initial_fetch_timeout', 'resource_api_version'],
+  'envoy.config.core.v3.ConfigSource': [
+    'ads',
+    'api_config_source',
+    'initial_fetch_timeout',
+    'resource_api_version',
+  ],
+  'envoy.config.core.v3.ApiConfigSource': [
+    'api_type',
+    'transport_api_version',
+    'set_node_on_first_message_only',
+    'grpc_services',
+  ],
+  'envoy.config.core.v3.GrpcService': ['envoy_grpc'],
+  'envoy.config.core.v3.GrpcService.EnvoyGrpc': ['cluster_name', 'retry_policy'],
+  'envoy.config.core.v3.RetryPolicy': ['retry_back_off'],
+  'envoy.config.core.v3.BackoffStrategy': ['base_interval', 'max_interval'],
   'envoy.config.core.v3.AggregatedConfigSource': [],
   'envoy.type.v3.Percent': ['value'],
   'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': [
@@ -61,12 +76,20 @@ export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
   'envoy.config.core.v3.Http1ProtocolOptions': [],
 
   // listeners
-  'envoy.config.listener.v3.Listener': ['name', 'address', 'filter_chains', 'enable_reuse_port'],
+  'envoy.config.listener.v3.Listener': [
+    'name',
+    'address',
+    'filter_chains',
+    'enable_reuse_port',
+    'api_listener',
+  ],
+  'envoy.config.listener.v3.ApiListener': ['api_listener'],
   'envoy.config.listener.v3.FilterChain': ['filters'],
   'envoy.config.listener.v3.Filter': ['name', 'typed_config'],
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager': [
     'stat_prefix',
     'rds',
+    'route_config',
     'http_filters',
     'stream_idle_timeout',
     'local_reply_config',

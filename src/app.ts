@@ -7,15 +7,27 @@ import { Publisher } from './publish/publisher.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
 import type { Logger } from './runtime/log.ts';
-import { encoder } from './xds/encoder.ts';
+import { AUDIENCES, type Audience, audienceOf } from './xds/audience.ts';
+import { encoder, listenerEncoders } from './xds/encoder.ts';
+import { PermittedSources } from './xds/permitted-sources.ts';
 import { TYPE_URLS } from './xds/resources/type-urls.ts';
 import { type XdsObserver, XdsServer } from './xds/server.ts';
+import { XDS_SERVICES } from './xds/services.ts';
 
 /** The addresses that are bound, with the kernel's choice where port 0 was asked for. */
 export interface BoundAddresses {
   readonly xds: ListenAddress;
   readonly admin: ListenAddress;
 }
+
+/**
+ * After a reload: until then every sidecar has the new clusters with their endpoints, of which the first are held back
+ * for up to 2 s.
+ */
+const FOLLOW_MS = 3_000;
+
+/** After that: until then every sidecar has the new routes, and sends nothing to the clusters that went. */
+const RETIRE_MS = 10_000;
 
 /**
  * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
@@ -33,6 +45,7 @@ export class App {
   readonly #warnings = new Map<string, string>();
   #configuration: Configuration;
   #stopping = false;
+  #cancelReload = (): void => undefined;
   #announced = false;
   #bound: BoundAddresses | undefined;
 
@@ -56,8 +69,15 @@ export class App {
         this.#balancer.evaluate(groups, run);
       },
     });
-    const store = new SnapshotStore();
-    this.#publisher = new Publisher(store, encoder);
+    const stores = {
+      aggregated: new SnapshotStore(),
+      separate: new SnapshotStore(),
+      grpc: new SnapshotStore(),
+    } satisfies Record<Audience, SnapshotStore>;
+    this.#publisher = new Publisher(
+      encoder,
+      AUDIENCES.map((audience) => ({ store: stores[audience], listener: listenerEncoders[audience] })),
+    );
     this.#balancer = new Balancer({
       publisher: this.#publisher,
       clock,
@@ -75,7 +95,21 @@ export class App {
         },
       },
     });
-    this.#xds = new XdsServer({ source: store, clock, log, observer: this.#observeXds() });
+    const { tls, authorization } = options.configuration.xds;
+    const permitted = new PermittedSources(authorization);
+    this.#xds = new XdsServer({
+      services: XDS_SERVICES,
+      sourceOf: (node, kind, identities) => {
+        const source = permitted.of(stores[audienceOf(node, kind)], identities);
+        if (source === undefined) this.#metrics.security.permissionDenied();
+        return source;
+      },
+      tls: tls && { files: tls, observer: this.#metrics.security },
+      settings: options.configuration.xds,
+      clock,
+      log,
+      observer: this.#observeXds(),
+    });
     this.#admin = new AdminServer({
       ready: () => !this.#stopping && this.#publisher.complete,
       metrics: () => this.#metrics.page(),
@@ -97,6 +131,12 @@ export class App {
       throw error;
     }
     this.#log.info({ xds: show(this.#bound.xds), admin: show(this.#bound.admin) }, 'listening');
+    if (xds.tls === undefined && !isLoopback(xds.listen.host)) {
+      this.#log.warn(
+        { xds: show(this.#bound.xds) },
+        'no Xds.Tls: whoever reaches this port reads every assignment',
+      );
+    }
     this.#configure(this.#configuration);
     return this.#bound;
   }
@@ -116,7 +156,10 @@ export class App {
     const { xds, admin, log } = before;
     this.#configuration = { ...configuration, xds, admin, log };
     // before both addresses are bound, start() goes on with it
-    if (this.#bound !== undefined) this.#configure(this.#configuration);
+    if (this.#bound !== undefined) {
+      this.#configure(this.#configuration);
+      this.#finishReload();
+    }
     this.#metrics.reloaded('success');
     this.#log.info({ serverGroups: configuration.serverGroups.length }, 'configuration reloaded');
   }
@@ -132,6 +175,7 @@ export class App {
    */
   async stop(hurry: AbortSignal): Promise<void> {
     this.#stopping = true;
+    this.#cancelReload();
     await this.#collectors.stop();
     const { drainSeconds } = this.#configuration.xds;
     this.#log.info({ drainSeconds }, 'stopping: sidecars keep their last assignment');
@@ -150,6 +194,17 @@ export class App {
       this.#log.warn({ serverGroup }, 'server group removed: sidecars that use it keep its last assignment');
     }
     this.#announce();
+  }
+
+  /** What a reload changed goes out in steps, see {@link Publisher.configure}. Another reload begins them anew. */
+  #finishReload(): void {
+    this.#cancelReload();
+    this.#cancelReload = this.#clock.schedule(FOLLOW_MS, () => {
+      this.#publisher.follow();
+      this.#cancelReload = this.#clock.schedule(RETIRE_MS, () => {
+        this.#publisher.retire();
+      });
+    });
   }
 
   #published(decision: GroupDecision, version: string): void {
@@ -195,14 +250,21 @@ export class App {
           this.#balancer.acknowledged(name, version, subscribedAtMs, atMs);
         }
       },
-      rejected: ({ typeUrl }) => {
-        metrics.rejected(typeUrl);
+      rejected: ({ typeUrl, node }) => {
+        metrics.rejected(typeUrl, node);
       },
       unknownType: () => {
         metrics.unknownType();
       },
+      refused: (limit) => {
+        metrics.refused(limit);
+      },
     };
   }
+}
+
+function isLoopback(ip: string): boolean {
+  return ip === '::1' || ip.startsWith('127.');
 }
 
 function show({ host, port }: ListenAddress): string {

@@ -47,6 +47,9 @@ interface BootstrapFlags {
   readonly mode: 'ads' | 'eds';
   readonly group?: string;
   readonly xds?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly nodeId?: string;
   readonly cluster?: string;
   readonly adminPort?: number;
@@ -64,6 +67,12 @@ program
   )
   .option('--group <name>', 'the server group, with --mode eds and several groups')
   .option('--xds <host:port>', 'where sidecars reach Plimsoll; needed when Xds.Listen is no concrete address')
+  .option(
+    '--ca <file>',
+    "with Xds.Tls: the authority of Plimsoll's certificate, a file on the sidecar's machine",
+  )
+  .option('--cert <file>', "the sidecar's own certificate there; needed with Xds.Tls.ClientCaFile")
+  .option('--key <file>', 'the key of --cert there')
   .option('--node-id <id>', "the sidecar's node id")
   .option('--cluster <name>', "the sidecar's node cluster")
   .option(

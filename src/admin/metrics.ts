@@ -1,20 +1,29 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CollectRun, GroupDecision } from '../core/model.ts';
+import { BoundedLabel } from './bounded-label.ts';
 import { DecisionCounters } from './decision-counters.ts';
 import { defineDecisionGauges } from './decision-metrics.ts';
+import { SecurityMetrics } from './security-metrics.ts';
+import { shortType, Tally } from './tally.ts';
 
 const ACK_SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5];
 
+/** Nodes that the NACKs are told apart by. Their ids are the clients' choice and must not fill the page. */
+const NACK_NODES = 100;
+
 /** The metrics of the control plane, in base units, all named `plimsoll_…`. */
 export class Metrics {
+  readonly security: SecurityMetrics;
   readonly #registry = new Registry();
   readonly #decisions: DecisionCounters;
   readonly #streams: Gauge<'service' | 'variant'>;
-  readonly #responses: Counter<'type'>;
-  readonly #responseBytes: Counter<'type'>;
-  readonly #acks: Counter<'type'>;
-  readonly #nacks: Counter<'type'>;
+  readonly #responses: Tally;
+  readonly #responseBytes: Tally;
+  readonly #acks: Tally;
+  readonly #nacks: Counter<'type' | 'node'>;
+  readonly #nackNodes = new BoundedLabel(NACK_NODES);
   readonly #unknownTypes: Counter;
+  readonly #refused: Counter<'limit'>;
   readonly #ackSeconds: Histogram<'server_group'>;
   readonly #reloads: Counter<'result'>;
   readonly #reloadOk: Gauge;
@@ -25,15 +34,21 @@ export class Metrics {
    */
   constructor(decisions: () => readonly GroupDecision[], now: () => number) {
     const registers = [this.#registry];
-    const typeCounter = (name: string, help: string): Counter<'type'> =>
-      new Counter({ name: `plimsoll_xds_${name}`, help, labelNames: ['type'], registers });
+    const tally = (name: string, help: string): Tally =>
+      new Tally({ name: `plimsoll_xds_${name}`, help, registry: this.#registry });
     collectDefaultMetrics({ register: this.#registry, prefix: 'plimsoll_' });
     defineDecisionGauges(this.#registry, decisions, now);
     this.#decisions = new DecisionCounters(this.#registry);
-    this.#responses = typeCounter('responses_total', 'Responses written.');
-    this.#responseBytes = typeCounter('response_bytes_total', 'Bytes of the responses written.');
-    this.#acks = typeCounter('acks_total', 'Responses that a client took.');
-    this.#nacks = typeCounter('nacks_total', 'Responses that a client refused.');
+    this.security = new SecurityMetrics(this.#registry);
+    this.#responses = tally('responses_total', 'Responses written.');
+    this.#responseBytes = tally('response_bytes_total', 'Bytes of the responses written.');
+    this.#acks = tally('acks_total', 'Responses that a client took.');
+    this.#nacks = new Counter({
+      name: 'plimsoll_xds_nacks_total',
+      help: `Responses that a client refused, for the first ${NACK_NODES} nodes by node.`,
+      labelNames: ['type', 'node'],
+      registers,
+    });
     this.#streams = new Gauge({
       name: 'plimsoll_xds_streams',
       help: 'Open xDS streams.',
@@ -43,6 +58,12 @@ export class Metrics {
     this.#unknownTypes = new Counter({
       name: 'plimsoll_xds_unknown_type_requests_total',
       help: 'Requests for a type that is not served.',
+      registers,
+    });
+    this.#refused = new Counter({
+      name: 'plimsoll_xds_refused_total',
+      help: 'Streams, connections and requests refused, and clients given up, by the field of Xds.Limits.',
+      labelNames: ['limit'],
       registers,
     });
     this.#ackSeconds = new Histogram({
@@ -101,29 +122,30 @@ export class Metrics {
   }
 
   sent(typeUrl: string, bytes: number): void {
-    this.#responses.inc({ type: shortType(typeUrl) });
-    this.#responseBytes.inc({ type: shortType(typeUrl) }, bytes);
+    this.#responses.add(typeUrl);
+    this.#responseBytes.add(typeUrl, bytes);
   }
 
   acknowledged(typeUrl: string): void {
-    this.#acks.inc({ type: shortType(typeUrl) });
+    this.#acks.add(typeUrl);
   }
 
-  rejected(typeUrl: string): void {
-    this.#nacks.inc({ type: shortType(typeUrl) });
+  /** @param node the client's choice, printable and cut. */
+  rejected(typeUrl: string, node: string): void {
+    this.#nacks.inc({ type: shortType(typeUrl), node: this.#nackNodes.value(node) });
   }
 
   unknownType(): void {
     this.#unknownTypes.inc();
   }
 
+  /** @param limit one of a bounded set. */
+  refused(limit: string): void {
+    this.#refused.inc({ limit });
+  }
+
   reloaded(result: 'success' | 'failure'): void {
     this.#reloads.inc({ result });
     this.#reloadOk.set(result === 'success' ? 1 : 0);
   }
-}
-
-/** `ClusterLoadAssignment` of `type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment`. */
-function shortType(typeUrl: string): string {
-  return typeUrl.slice(typeUrl.lastIndexOf('.') + 1);
 }

@@ -4,7 +4,13 @@ import { formatMistake, loadConfiguration } from '../config/load.ts';
 import { toYaml } from '../config/to-yaml.ts';
 import type { Configuration, ServerGroup } from '../core/model.ts';
 import { EXIT } from '../runtime/errors.ts';
-import { adsBootstrap, edsBootstrap, type ListenerOfGroup, type SidecarSettings } from '../xds/bootstrap.ts';
+import {
+  adsBootstrap,
+  edsBootstrap,
+  type ListenerOfGroup,
+  type SidecarSettings,
+  type SidecarTls,
+} from '../xds/bootstrap.ts';
 import type { ProtoJsonMessage } from '../xds/resources/proto-json.ts';
 
 export interface BootstrapOptions {
@@ -15,6 +21,10 @@ export interface BootstrapOptions {
   readonly group?: string;
   /** HOST:PORT where sidecars reach the control plane; by default where it listens. */
   readonly xds?: string;
+  /** Files on the sidecar's machine: the authority of the control plane's certificate, the sidecar's own certificate and key. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly nodeId?: string;
   readonly cluster?: string;
   readonly adminPort?: number;
@@ -57,8 +67,11 @@ export function makeBootstrap(
   if (options.nodeId === '' || options.cluster === '') {
     return refused('--node-id and --cluster must not be empty: Envoy needs both');
   }
+  const tls = sidecarTls(configuration, options);
+  if (tls.kind === 'refused') return tls;
   const settings = {
     xds: xds.value,
+    tls: tls.value,
     nodeId: options.nodeId ?? 'sidecar',
     nodeCluster: options.cluster ?? 'inference',
     adminPort: options.adminPort ?? 9901,
@@ -146,6 +159,30 @@ function parseXds(text: string): Result<SidecarSettings['xds']> {
   if ((isName || isAddress) && port >= 1 && port <= 65535) return ok({ host, port });
   return refused(
     `--xds ${text}: expected HOST:PORT that sidecars can connect to, such as 10.0.0.5:18000, [2001:db8::5]:18000 or plimsoll.example:18000`,
+  );
+}
+
+/** The sidecar speaks what the control plane speaks: what would never connect is refused. */
+function sidecarTls(
+  { xds: { tls } }: Configuration,
+  { ca, cert, key }: Pick<BootstrapOptions, 'ca' | 'cert' | 'key'>,
+): Result<SidecarTls | undefined> {
+  if ((cert === undefined) !== (key === undefined)) return refused('--cert and --key go together');
+  if (tls === undefined) {
+    if (ca === undefined && cert === undefined) return ok(undefined);
+    return refused('--ca, --cert and --key are for TLS, and the configuration has no Xds.Tls');
+  }
+  if (ca === undefined) {
+    return refused(
+      '--ca FILE is needed: the configuration has Xds.Tls, and a sidecar has to know the authority of its certificate',
+    );
+  }
+  if (cert !== undefined && key !== undefined) {
+    return ok({ caFile: ca, own: { certFile: cert, keyFile: key } });
+  }
+  if (tls.clientCaFile === undefined) return ok({ caFile: ca, own: undefined });
+  return refused(
+    '--cert FILE and --key FILE are needed: Xds.Tls.ClientCaFile asks clients for a certificate',
   );
 }
 

@@ -2,7 +2,9 @@ import { App } from '../app.ts';
 import { formatMistake, loadConfiguration } from '../config/load.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { EXIT, messageOf, PlimsollError } from '../runtime/errors.ts';
+import { spareOldObjects } from '../runtime/heap.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
+import { rehearse } from './rehearsal.ts';
 
 /**
  * Runs the control plane until SIGTERM or SIGINT; a second one of them ends the drain period at once. SIGHUP reads
@@ -20,6 +22,7 @@ export async function serve(
   }
   const { configuration } = loaded;
   const log = await createLogger(configuration.log);
+  spareOldObjects();
   const app = new App({ configuration, clock: systemClock, log });
   const stop = new AbortController();
   const hurry = new AbortController();
@@ -29,6 +32,7 @@ export async function serve(
   const onReload = reloader(options.config, app, log);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', onReload);
   try {
+    await rehearse(configuration.xds, systemClock);
     await app.start();
     await aborted(stop.signal);
     await app.stop(hurry.signal);

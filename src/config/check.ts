@@ -44,6 +44,7 @@ function checkRules(top: TreeNode, report: Report): void {
   for (const extension of extensions) checkComponents(extension, report);
   checkListeners(listeners, report);
   checkListens(top, report);
+  checkAuthorization(top, groups, report);
 }
 
 /** No two nodes have the same string under `key`. */
@@ -70,10 +71,20 @@ function checkReferences(
   what: string,
   report: Report,
 ): void {
+  const fields = nodes.flatMap((node) => node.children.get(key) ?? []);
+  checkNames(fields, targets, what, report);
+}
+
+/** Each field has the Name of one of the targets. */
+function checkNames(
+  fields: readonly TreeNode[],
+  targets: readonly TreeNode[],
+  what: string,
+  report: Report,
+): void {
   const names = new Set(targets.map((target) => target.children.get('Name')?.value).filter(isString));
-  for (const node of nodes) {
-    const field = node.children.get(key);
-    if (!isString(field?.value) || names.has(field.value)) continue;
+  for (const field of fields) {
+    if (!isString(field.value) || names.has(field.value)) continue;
     const meant = nearest(field.value, names);
     const hint = meant === undefined ? '' : `; did you mean ${showValue(meant)}?`;
     report(field, `is ${showValue(field.value)}, but must be the name of a ${what} in this file${hint}`);
@@ -181,6 +192,23 @@ function checkListens(top: TreeNode, report: Report): void {
     ? [adminField, `Xds.Listen, ${formatHostPort(xds.value.host, xds.value.port)}`]
     : [xdsField, `Admin.Listen, ${formatHostPort(admin.value.host, admin.value.port)}`];
   report(node, `is ${showValue(node.value)}, but must differ from ${other}`);
+}
+
+/** Rules are about clients that have been verified and about groups that are there. */
+function checkAuthorization(top: TreeNode, groups: readonly TreeNode[], report: Report): void {
+  const { node, found } = find(top, ['Xds', 'Authorization']);
+  if (!found) return;
+  if (!find(top, ['Xds', 'Tls', 'ClientCaFile']).found) {
+    report(node, 'needs Xds.Tls.ClientCaFile: without a certificate no client has an identity');
+  }
+  checkUnique(items(node), 'Identity', report);
+  const named = items(node).flatMap((rule) => items(rule.children.get('ServerGroups')));
+  checkNames(
+    named.filter(({ value }) => value !== '*'),
+    groups,
+    'server group',
+    report,
+  );
 }
 
 function parseField<T>(

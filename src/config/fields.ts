@@ -93,13 +93,34 @@ export function listen() {
   return parsed('an IP literal and a port, like 127.0.0.1:18000 or "[::1]:18000"', parseListen);
 }
 
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+const DOMAIN_NAME = `${LABEL}(?:\\.${LABEL})*`;
+
 export function domainName() {
   const error = 'a domain name';
-  const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
   return z
     .string({ error })
     .max(253, { error })
-    .regex(new RegExp(`^${label}(?:\\.${label})*$`), { error });
+    .regex(new RegExp(`^${DOMAIN_NAME}$`), { error });
+}
+
+/** The path of a file, relative to the working directory if it is not absolute. */
+export function filePath() {
+  const error = 'the path of a file';
+  return z
+    .string({ error })
+    .max(4096, { error })
+    .regex(/^[^\0]+$/, { error });
+}
+
+/** Who a client is by its certificate. */
+export function identity() {
+  const error = 'a URI, which may end in /*, a domain name, or * for every client';
+  const uri = '[A-Za-z][A-Za-z0-9+.-]*://(?:(?!\\*)[!-~])+(?:(?<=/)\\*)?';
+  return z
+    .string({ error })
+    .max(2048, { error })
+    .regex(new RegExp(`^(?:\\*|${uri}|${DOMAIN_NAME})$`), { error });
 }
 
 /** The path of a URL, with its query if it has one. */

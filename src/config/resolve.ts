@@ -5,6 +5,7 @@ import type {
   LoadAwareSettings,
   SaturationSettings,
   ServerGroup,
+  TlsFiles,
 } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from './address.ts';
@@ -20,7 +21,7 @@ import {
 export function resolveConfiguration(file: ConfigurationFile): Configuration {
   const extensions = new Map(file.ServiceExtensions.map((extension) => [extension.Name, extension]));
   return {
-    xds: { listen: file.Xds.Listen, drainSeconds: file.Xds.DrainSeconds },
+    xds: resolveXds(file.Xds),
     admin: { listen: file.Admin.Listen },
     log: { level: file.Log.Level, format: file.Log.Format },
     serverGroups: file.ServerGroups.map((group) => resolveGroup(group, extensions)),
@@ -31,6 +32,40 @@ export function resolveConfiguration(file: ConfigurationFile): Configuration {
       serverGroup: listener.ServerGroup,
     })),
   };
+}
+
+function resolveXds({
+  Limits: limits,
+  Keepalive: keepalive,
+  ...xds
+}: ConfigurationFile['Xds']): Configuration['xds'] {
+  return {
+    listen: xds.Listen,
+    drainSeconds: xds.DrainSeconds,
+    tls: xds.Tls === undefined ? undefined : resolveTls(xds.Tls),
+    authorization: xds.Authorization?.map((rule) => ({
+      identity: rule.Identity,
+      serverGroups: rule.ServerGroups.includes('*') ? 'all' : rule.ServerGroups,
+    })),
+    limits: {
+      streams: limits.Streams,
+      streamsPerIdentity: limits.StreamsPerIdentity,
+      streamsPerConnection: limits.StreamsPerConnection,
+      names: limits.Names,
+      nameLength: limits.NameLength,
+      messageBytes: limits.MessageBytes,
+      requestsPerSecond: limits.RequestsPerSecond,
+      newStreamsPerSecond: limits.NewStreamsPerSecond,
+      readSeconds: limits.ReadSeconds,
+      ackSeconds: limits.AckSeconds,
+    },
+    keepalive: { intervalSeconds: keepalive.IntervalSeconds, timeoutSeconds: keepalive.TimeoutSeconds },
+    maxConnectionAgeSeconds: xds.MaxConnectionAgeSeconds,
+  };
+}
+
+function resolveTls(tls: NonNullable<ConfigurationFile['Xds']['Tls']>): TlsFiles {
+  return { certFile: tls.CertFile, keyFile: tls.KeyFile, clientCaFile: tls.ClientCaFile };
 }
 
 /** Load-aware weights are shaped for sidecars that weigh in their own requests; without them plain round robin holds. */

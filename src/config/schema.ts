@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { INTERVAL_SECONDS, TIMEOUT_SECONDS, WEIGHT } from '../core/limits.ts';
+import { INTERVAL_SECONDS, NAME_LENGTH, TIMEOUT_SECONDS, WEIGHT } from '../core/limits.ts';
 import {
   choice,
   destination,
   domainName,
+  filePath,
+  identity,
   integer,
   list,
   listen,
@@ -41,6 +43,70 @@ export function defaultQueueMarks(intervalSeconds: number): {
 const mark = integer(1, 1_000_000);
 const clear = integer(0, 999_999);
 
+const limits = map({
+  Streams: integer(1, 1_000_000)
+    .default(20_000)
+    .describe('Open streams of all clients together, and connections.'),
+  StreamsPerIdentity: integer(1, 1_000_000)
+    .default(1000)
+    .describe(
+      'Open streams of one client, its connections, and the most it may open in a second. ' +
+        'A client is who its certificate says; without one, an IP address.',
+    ),
+  StreamsPerConnection: integer(1, 100_000)
+    .default(100)
+    .describe('Open streams of one connection. Clients are told and open another connection.'),
+  Names: integer(1, 1_000_000)
+    .default(1000)
+    .describe(
+      'Names that do not exist which one stream may ask for, per type; those that exist are not counted.',
+    ),
+  NameLength: integer(NAME_LENGTH.max, 65_536)
+    .default(512)
+    .describe("Characters of a resource's name, a node's id or a version in a request."),
+  MessageBytes: integer(131_072, 67_108_864)
+    .default(1_048_576)
+    .describe('Size of a request. The first one of an Envoy is about 61 kB.'),
+  RequestsPerSecond: integer(10, 1_000_000)
+    .default(100)
+    .describe('Requests of one stream in a second. Each acknowledgement is one.'),
+  NewStreamsPerSecond: integer(1, 1_000_000)
+    .default(2000)
+    .describe('New streams of all clients in a second; the others come back after a while of their own.'),
+  ReadSeconds: seconds()
+    .default(30)
+    .describe('A client that takes nothing of a response for this long loses its connection.'),
+  AckSeconds: seconds()
+    .default(60)
+    .describe('A client that leaves a response unanswered for this long gets the next one regardless.'),
+});
+
+const keepalive = map({
+  IntervalSeconds: seconds().default(30).describe('The time between pings.'),
+  TimeoutSeconds: seconds()
+    .default(10)
+    .describe('A client that has not answered a ping by then loses its connection.'),
+});
+
+const tls = map({
+  CertFile: filePath().describe("PEM file with the server's certificate, followed by the intermediate ones."),
+  KeyFile: filePath().describe('PEM file with the private key of the certificate, not encrypted.'),
+  ClientCaFile: filePath()
+    .optional()
+    .describe(
+      'PEM file with the authorities that client certificates must come from; with it every client needs one.',
+    ),
+});
+
+const authorizationRule = map({
+  Identity: identity().describe(
+    "A URI or DNS name in the client's certificate. A URI may end in /*: whatever follows; * is every client.",
+  ),
+  ServerGroups: listOfAtLeastOne(reference('a server group, or *'), 'server group, or *').describe(
+    'The server groups that it may see; * is all.',
+  ),
+});
+
 const xds = map({
   Listen: listen()
     .prefault(XDS_LISTEN)
@@ -48,6 +114,23 @@ const xds = map({
   DrainSeconds: seconds()
     .default(10)
     .describe('On stop, how long streams are still served before they are closed.'),
+  Tls: tls
+    .optional()
+    .describe('Certificates of the server; they are read again when they change. Default: no TLS.'),
+  Authorization: listOfAtLeastOne(authorizationRule, 'rule')
+    .optional()
+    .describe(
+      'Which client may see which server groups; what it may not see does not exist for it. Needs ClientCaFile. ' +
+        'Default: every client may see all.',
+    ),
+  Limits: limits.prefault({}).describe('What one client, and all together, may ask of the server.'),
+  Keepalive: keepalive.prefault({}).describe('Finds clients that are gone without a word.'),
+  MaxConnectionAgeSeconds: seconds()
+    .optional()
+    .describe(
+      'Connections are closed at about this age, give or take a tenth, so that clients spread over new replicas. ' +
+        'Default: never.',
+    ),
 });
 
 const admin = map({

@@ -2,17 +2,25 @@ import { createHash } from 'node:crypto';
 import type { Assignment, Listener, ServerGroup } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { checkAssignment } from './check.ts';
-import type { Resource, Snapshot, SnapshotStore } from './snapshot-store.ts';
+import { type Resources, Rollout } from './rollout.ts';
+import type { Resource, SnapshotStore } from './snapshot-store.ts';
 
-/** An encoded message and what it is called; the publisher adds the version. */
-export type EncodedResource = Omit<Resource, 'version'>;
+/** An encoded message and what it is called; the publisher adds the rest. */
+export type EncodedResource = Omit<Resource, 'version' | 'serverGroup'>;
 
 /** Turns values into the messages that sidecars take. Handed in, so that protobuf stays in `xds`. */
 export interface Encoder {
   readonly endpointType: string;
+  /** Of what routes refer to. */
+  readonly clusterType: string;
   endpoints(assignment: Assignment): EncodedResource;
-  /** The cluster, listener and route of one listener and its group. */
-  listener(listener: Listener, group: ServerGroup): readonly EncodedResource[];
+}
+
+/** Where one kind of clients gets its resources. */
+export interface Outlet {
+  readonly store: SnapshotStore;
+  /** What these clients need of a listener and its group besides the assignment. */
+  readonly listener: (listener: Listener, group: ServerGroup) => readonly EncodedResource[];
 }
 
 /**
@@ -20,22 +28,21 @@ export interface Encoder {
  * needs besides. A new snapshot is stored only when some content differs.
  */
 export class Publisher {
-  readonly #store: SnapshotStore;
   readonly #encoder: Encoder;
+  readonly #outlets: readonly (Outlet & { readonly rollout: Rollout })[];
   readonly #groups = new Set<string>();
   readonly #removed = new Set<string>();
-  #listenerResources = new Map<string, Map<string, Resource>>();
   #endpoints = new Map<string, Resource>();
   #assignments = new Map<string, Assignment>();
 
-  constructor(store: SnapshotStore, encoder: Encoder) {
-    this.#store = store;
+  constructor(encoder: Encoder, outlets: readonly Outlet[]) {
     this.#encoder = encoder;
+    this.#outlets = outlets.map((outlet) => ({ ...outlet, rollout: new Rollout(encoder.clusterType) }));
   }
 
   /**
-   * Takes the groups and listeners of a configuration. A group without an assignment is held until
-   * {@link publish}; a group that is no longer there is held for good: its sidecars keep what they have.
+   * Takes the groups and listeners of a configuration. A group without an assignment is held until {@link publish}.
+   * What is no longer there, or new to sidecars, comes and goes in the steps of a {@link Rollout}.
    * @returns the names of the groups that went.
    */
   configure(groups: readonly ServerGroup[], listeners: readonly Listener[]): readonly string[] {
@@ -44,16 +51,29 @@ export class Publisher {
     for (const name of gone) {
       this.#groups.delete(name);
       this.#removed.add(name);
-      this.#endpoints.delete(name);
-      this.#assignments.delete(name);
     }
     for (const name of names) {
+      // one that comes back is a new one
+      if (!this.#groups.has(name)) this.#forget(name);
       this.#groups.add(name);
       this.#removed.delete(name);
     }
-    this.#listenerResources = this.#encodeListeners(groups, listeners);
+    for (const outlet of this.#outlets) outlet.rollout.begin(encodeListeners(outlet, groups, listeners));
     this.#commit();
     return gone;
+  }
+
+  /** The second step of a {@link Rollout}: the clusters are with the sidecars. */
+  follow(): void {
+    for (const { rollout } of this.#outlets) rollout.follow();
+    this.#commit();
+  }
+
+  /** The last step of a {@link Rollout}. A group that is gone is held for good: its sidecars keep what they have. */
+  retire(): void {
+    for (const { rollout } of this.#outlets) rollout.retire();
+    for (const name of this.#removed) this.#forget(name);
+    this.#commit();
   }
 
   /**
@@ -70,7 +90,7 @@ export class Publisher {
         `the assignment of server group ${name} is not published: ${broken}`,
       );
     }
-    const resource = withVersion(this.#encoder.endpoints(assignment));
+    const resource = resourceOf(name, this.#encoder.endpoints(assignment));
     if (this.#endpoints.get(name)?.version === resource.version) {
       return { version: resource.version, changed: false };
     }
@@ -85,42 +105,55 @@ export class Publisher {
     return [...this.#groups].every((name) => this.#endpoints.has(name));
   }
 
-  #encodeListeners(
-    groups: readonly ServerGroup[],
-    listeners: readonly Listener[],
-  ): Map<string, Map<string, Resource>> {
-    const byName = new Map(groups.map((group) => [group.name, group]));
-    const resources = new Map<string, Map<string, Resource>>();
-    for (const listener of listeners) {
-      const group = byName.get(listener.serverGroup);
-      if (group === undefined) {
-        throw new PlimsollError(
-          'internal',
-          `listener ${listener.name}: there is no server group ${listener.serverGroup}`,
-        );
-      }
-      for (const encoded of this.#encoder.listener(listener, group)) {
-        const ofType = resources.get(encoded.typeUrl) ?? new Map<string, Resource>();
-        resources.set(encoded.typeUrl, ofType.set(encoded.name, withVersion(encoded)));
-      }
-    }
-    return resources;
+  #forget(name: string): void {
+    if (!this.#endpoints.has(name)) return;
+    this.#endpoints = without(this.#endpoints, name);
+    this.#assignments = without(this.#assignments, name);
   }
 
   #commit(): void {
+    const { endpointType } = this.#encoder;
     const held = [...this.#groups].filter((name) => !this.#endpoints.has(name));
-    const snapshot: Snapshot = {
-      resources: new Map<string, ReadonlyMap<string, Resource>>([
-        ...this.#listenerResources,
-        [this.#encoder.endpointType, new Map(this.#endpoints)],
-      ]),
-      held: new Map([[this.#encoder.endpointType, new Set([...held, ...this.#removed])]]),
-      assignments: new Map(this.#assignments),
+    const shared = {
+      held: new Map([[endpointType, new Set([...held, ...this.#removed])]]),
+      assignments: this.#assignments,
     };
-    this.#store.set(snapshot);
+    for (const { store, rollout } of this.#outlets) {
+      store.set({ ...shared, resources: new Map(rollout.served).set(endpointType, this.#endpoints) });
+    }
   }
 }
 
-function withVersion(encoded: EncodedResource): Resource {
-  return { ...encoded, version: createHash('sha256').update(encoded.bytes).digest('hex').slice(0, 20) };
+function without<V>(map: ReadonlyMap<string, V>, name: string): Map<string, V> {
+  const copy = new Map(map);
+  copy.delete(name);
+  return copy;
+}
+
+function encodeListeners(
+  outlet: Outlet,
+  groups: readonly ServerGroup[],
+  listeners: readonly Listener[],
+): Resources {
+  const byName = new Map(groups.map((group) => [group.name, group]));
+  const resources = new Map<string, Map<string, Resource>>();
+  for (const listener of listeners) {
+    const group = byName.get(listener.serverGroup);
+    if (group === undefined) {
+      throw new PlimsollError(
+        'internal',
+        `listener ${listener.name}: there is no server group ${listener.serverGroup}`,
+      );
+    }
+    for (const encoded of outlet.listener(listener, group)) {
+      const ofType = resources.get(encoded.typeUrl) ?? new Map<string, Resource>();
+      resources.set(encoded.typeUrl, ofType.set(encoded.name, resourceOf(group.name, encoded)));
+    }
+  }
+  return resources;
+}
+
+function resourceOf(serverGroup: string, encoded: EncodedResource): Resource {
+  const version = createHash('sha256').update(encoded.bytes).digest('hex').slice(0, 20);
+  return { ...encoded, serverGroup, version };
 }

@@ -5,6 +5,8 @@ export interface Resource {
   readonly typeUrl: string;
   readonly name: string;
   readonly version: string;
+  /** The server group that it is about: who may not see the group may not see it. */
+  readonly serverGroup: string;
   /** The encoded message, without the `Any` around it. Shared, never written to. */
   readonly bytes: Uint8Array;
 }
@@ -15,7 +17,7 @@ export interface Snapshot {
   readonly resources: ReadonlyMap<string, ReadonlyMap<string, Resource>>;
   /**
    * Names, by type URL, that exist but have no content yet (a group before its first collection) or no longer have
-   * any (a group removed by a reload): a request for one is neither answered nor refused.
+   * any (a group removed by a reload): a request for one is neither answered nor refused. Each is a server group's name.
    */
   readonly held: ReadonlyMap<string, ReadonlySet<string>>;
   /** By server group: the values that the endpoint resources were encoded from. */

@@ -19,6 +19,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Wall-clock time, Unix milliseconds: for what the world outside has dated. It may jump. */
+export function unixMs(): number {
+  return Date.now();
+}
+
 /** Resolves after `milliseconds`, or at once when `signal` aborts: `true` when the time has passed, `false` when aborted. */
 export function sleep(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {

@@ -6,10 +6,20 @@ import { listenerJson } from './resources/listener.ts';
 import type { ProtoJsonMessage } from './resources/proto-json.ts';
 import { routeJson } from './resources/route.ts';
 
+/** Files in PEM on the sidecar's machine, by their paths there. */
+export interface SidecarTls {
+  /** The authority that the control plane's certificate is from. */
+  readonly caFile: string;
+  /** The sidecar's own; undefined: it has none. */
+  readonly own: { readonly certFile: string; readonly keyFile: string } | undefined;
+}
+
 /** What does not depend on where a sidecar's listeners come from. */
 export interface SidecarSettings {
   /** Where the sidecar reaches the control plane; the host is an IP literal (IPv6 without brackets) or a DNS name. */
   readonly xds: { readonly host: string; readonly port: number };
+  /** undefined: plain text. */
+  readonly tls: SidecarTls | undefined;
   readonly nodeId: string;
   readonly nodeCluster: string;
   /** On 127.0.0.1; 0: the kernel's choice. */
@@ -41,7 +51,7 @@ export function edsBootstrap(
     ...head(settings),
     static_resources: {
       listeners: listeners.map(({ listener, group }) =>
-        listenerJson(listener, group, { route_config: routeJson(listener, group) }),
+        listenerJson(listener, group, { route_config: routeJson(listener.name, group) }),
       ),
       clusters: [
         ...[...groups.values()].map((group) => clusterJson(group, ownStreamSource)),
@@ -59,17 +69,19 @@ function head({ nodeId, nodeCluster, adminPort }: SidecarSettings): ProtoJsonMes
 }
 
 /** The one cluster that no control plane can tell of: the control plane's own. */
-function xdsCluster({ xds }: SidecarSettings): ProtoJsonMessage {
+function xdsCluster({ xds, tls }: SidecarSettings): ProtoJsonMessage {
   return {
     name: XDS_CLUSTER,
     ...(isIP(xds.host) === 0
       ? { type: 'STRICT_DNS', dns_lookup_family: 'V4_PREFERRED' }
       : { type: 'STATIC' }),
-    connect_timeout: '1s',
+    // the handshake is part of it, and after an outage all sidecars come at once
+    connect_timeout: tls === undefined ? '1s' : '5s',
     load_assignment: {
       cluster_name: XDS_CLUSTER,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(xds.host, xds.port) } }] }],
     },
+    ...(tls === undefined ? {} : { transport_socket: tlsSocket(xds.host, tls) }),
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
@@ -80,6 +92,32 @@ function xdsCluster({ xds }: SidecarSettings): ProtoJsonMessage {
       },
     },
   };
+}
+
+/** The certificate has to be of the name or address that is connected to. */
+function tlsSocket(host: string, { caFile, own }: SidecarTls): ProtoJsonMessage {
+  const isName = isIP(host) === 0;
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+      ...(isName ? { sni: host } : {}),
+      common_tls_context: {
+        alpn_protocols: ['h2'],
+        ...(own === undefined ? {} : { tls_certificates: [certificateOf(own)] }),
+        validation_context: {
+          trusted_ca: { filename: caFile },
+          match_typed_subject_alt_names: [
+            { san_type: isName ? 'DNS' : 'IP_ADDRESS', matcher: { exact: host } },
+          ],
+        },
+      },
+    },
+  };
+}
+
+function certificateOf({ certFile, keyFile }: NonNullable<SidecarTls['own']>): ProtoJsonMessage {
+  return { certificate_chain: { filename: certFile }, private_key: { filename: keyFile } };
 }
 
 function socketAddress(address: string, port: number): ProtoJsonMessage {

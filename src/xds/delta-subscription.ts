@@ -2,6 +2,7 @@ import type { Resource } from '../publish/snapshot-store.ts';
 import type { DeltaDiscoveryRequest } from './request.ts';
 import {
   EVERY_NAME,
+  type RememberedNames,
   type SentResponse,
   type Subscription,
   type TypeView,
@@ -44,6 +45,18 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   get lastNonce(): number {
     return this.#unsettled.lastNonce;
+  }
+
+  get waiting(): boolean {
+    return this.#unsettled.any;
+  }
+
+  get remembered(): readonly RememberedNames[] {
+    return [this.#names, this.#has];
+  }
+
+  giveUp(): void {
+    this.#unsettled.giveUp();
   }
 
   receive(request: DeltaDiscoveryRequest): Versions | undefined {
@@ -98,7 +111,8 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   }
 
   #answered(): void {
-    this.#asked.clear();
+    // clear() allocates
+    if (this.#asked.size > 0) this.#asked.clear();
     this.#askedForAll = false;
     this.#owesAnswer = false;
   }

@@ -1,14 +1,16 @@
+import type { LimitName } from './refusal.ts';
 import type { VariantName } from './response-cache.ts';
-
-export type StreamKind = 'ads' | 'eds';
 
 /** Is told what happens on the streams. Every callback is called synchronously and has to be cheap. */
 export interface XdsObserver {
-  streamOpened(kind: StreamKind, variant: VariantName): void;
-  streamClosed(kind: StreamKind, variant: VariantName): void;
+  /** @param kind which service: `ads`, `cds`, `eds`, `lds` or `rds`; one of a bounded set. */
+  streamOpened(kind: string, variant: VariantName): void;
+  streamClosed(kind: string, variant: VariantName): void;
   sent(typeUrl: string, bytes: number): void;
   acknowledged(acknowledgement: Acknowledgement): void;
   rejected(rejection: Rejection): void;
+  /** A limit has stopped a client, or given it up. */
+  refused(limit: LimitName): void;
   /** An aggregated stream asked for a type that is not served. The client chose the text: it is printable and cut, but not one of a bounded set. */
   unknownType(typeUrl: string): void;
 }

@@ -11,7 +11,10 @@ export interface Request {
   readonly nonce: string;
   /** Set: the response with this nonce was rejected. */
   readonly error: RequestError | undefined;
+  /** As far as it was asked for. */
   readonly node: NodeIdentity | undefined;
+  /** undefined: the request has no node. */
+  readonly nodeId: string | undefined;
 }
 
 export interface RequestError {
@@ -23,6 +26,8 @@ export interface RequestError {
 export interface NodeIdentity {
   readonly id: string;
   readonly cluster: string;
+  /** What software the client is: `envoy`, `gRPC Go`, … */
+  readonly userAgent: string;
 }
 
 export interface DiscoveryRequest extends Request {
@@ -43,7 +48,7 @@ export type ReadResult<R> =
 /** Envoy puts the whole rejected resource into the message. */
 export const ERROR_MESSAGE_BYTES = 1024;
 
-/** @param withNode whether `node` is read or passed over: only a stream's first message needs to have it. */
+/** @param withNode whether all of `node` is read or only its id: only a stream's first message needs to have it. */
 export function readDiscoveryRequest(bytes: Buffer, withNode: boolean): ReadResult<DiscoveryRequest> {
   const reader = new WireReader(bytes);
   const names: string[] = [];
@@ -51,11 +56,12 @@ export function readDiscoveryRequest(bytes: Buffer, withNode: boolean): ReadResu
   let nonce = '';
   let error: RequestError | undefined;
   let node: NodeIdentity | undefined;
+  let nodeId: string | undefined;
   while (reader.next()) {
     switch (reader.field) {
       case 2:
         if (withNode) node = reader.message(readNode);
-        else reader.skip();
+        nodeId = node?.id ?? reader.message(readNodeId);
         break;
       case 3:
         names.push(reader.string());
@@ -73,10 +79,10 @@ export function readDiscoveryRequest(bytes: Buffer, withNode: boolean): ReadResu
         reader.skip();
     }
   }
-  return result(reader, { typeUrl, nonce, error, node, names });
+  return result(reader, { typeUrl, nonce, error, node, nodeId, names });
 }
 
-/** @param withNode whether `node` is read or passed over: only a stream's first message needs to have it. */
+/** @param withNode whether all of `node` is read or only its id: only a stream's first message needs to have it. */
 export function readDeltaDiscoveryRequest(
   bytes: Buffer,
   withNode: boolean,
@@ -89,11 +95,12 @@ export function readDeltaDiscoveryRequest(
   let nonce = '';
   let error: RequestError | undefined;
   let node: NodeIdentity | undefined;
+  let nodeId: string | undefined;
   while (reader.next()) {
     switch (reader.field) {
       case 1:
         if (withNode) node = reader.message(readNode);
-        else reader.skip();
+        nodeId = node?.id ?? reader.message(readNodeId);
         break;
       case 2:
         typeUrl = reader.string();
@@ -117,7 +124,7 @@ export function readDeltaDiscoveryRequest(
         reader.skip();
     }
   }
-  return result(reader, { typeUrl, nonce, error, node, subscribe, unsubscribe, initialVersions });
+  return result(reader, { typeUrl, nonce, error, node, nodeId, subscribe, unsubscribe, initialVersions });
 }
 
 function result<R>(reader: WireReader, request: R): ReadResult<R> {
@@ -129,12 +136,23 @@ function result<R>(reader: WireReader, request: R): ReadResult<R> {
 function readNode(reader: WireReader): NodeIdentity {
   let id = '';
   let cluster = '';
+  let userAgent = '';
   while (reader.next()) {
     if (reader.field === 1) id = reader.string();
     else if (reader.field === 2) cluster = reader.string();
+    else if (reader.field === 6) userAgent = reader.string();
     else reader.skip();
   }
-  return { id, cluster };
+  return { id, cluster, userAgent };
+}
+
+/** The id comes first, and tens of kilobytes may follow: they are not looked at. */
+function readNodeId(reader: WireReader): string {
+  while (reader.next()) {
+    if (reader.field === 1) return reader.string();
+    reader.skip();
+  }
+  return '';
 }
 
 /** `google.rpc.Status` */

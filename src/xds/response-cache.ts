@@ -10,6 +10,12 @@ export interface EncodedResponse extends SentResponse {
   readonly bytes: Buffer;
 }
 
+interface Latest {
+  readonly typeUrl: string;
+  readonly update: Update;
+  readonly response: EncodedResponse;
+}
+
 /** Clients choose which names they combine, so that the number of different responses has no bound of its own. */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
@@ -19,11 +25,31 @@ const LIMIT_BYTES = 64 * 1024 * 1024;
  */
 export class ResponseCache {
   readonly #entries = new Map<string, EncodedResponse>();
+  /** What was last asked for: a push asks for the same thousands of times, and a key costs more than a comparison. */
+  readonly #latest: Partial<Record<VariantName, Latest>> = {};
   #bytes = 0;
   #lastNonce = 0;
 
   /** @param after the nonce must be larger: a stream that is told the same twice needs another one. */
   response(variant: VariantName, typeUrl: string, update: Update, after: number): EncodedResponse {
+    const latest = this.#latest[variant];
+    if (latest?.typeUrl === typeUrl && latest.response.nonce > after && equal(latest.update, update)) {
+      return latest.response;
+    }
+    const response = this.#find(variant, typeUrl, update, after);
+    this.#latest[variant] = { typeUrl, update, response };
+    return response;
+  }
+
+  /** Forgets the responses, not the nonces: from now on other content is told. */
+  clear(): void {
+    this.#entries.clear();
+    delete this.#latest.sotw;
+    delete this.#latest.delta;
+    this.#bytes = 0;
+  }
+
+  #find(variant: VariantName, typeUrl: string, update: Update, after: number): EncodedResponse {
     const resources = update.resources.toSorted(byName);
     const removed = update.removed.toSorted();
     const content = [...resources.map(identity), ...removed.map((name) => `-${quoted(name)}`)].join('');
@@ -42,12 +68,6 @@ export class ResponseCache {
     return response;
   }
 
-  /** Forgets the responses, not the nonces: from now on other content is told. */
-  clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
-
   #keep(key: string, response: EncodedResponse): void {
     const size = key.length + response.bytes.byteLength;
     this.#bytes += size;
@@ -57,6 +77,16 @@ export class ResponseCache {
     }
     this.#entries.set(key, response);
   }
+}
+
+/** Whether two updates tell the same, in the same order. */
+function equal(one: Update, other: Update): boolean {
+  return (
+    one.resources.length === other.resources.length &&
+    one.removed.length === other.removed.length &&
+    one.resources.every((resource, index) => resource === other.resources[index]) &&
+    one.removed.every((name, index) => name === other.removed[index])
+  );
 }
 
 /** The version of a response: a resource's own, else a hash, and so the same wherever the content is the same. */

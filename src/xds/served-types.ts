@@ -15,16 +15,17 @@ export interface ServedType {
   readonly parent: string | undefined;
 }
 
+export const CLUSTER_TYPE: ServedType = { url: TYPE_URLS.cluster, complete: true, parent: undefined };
+
 export const ENDPOINT_TYPE: ServedType = {
   url: TYPE_URLS.endpoint,
   complete: false,
   parent: TYPE_URLS.cluster,
 };
 
+export const LISTENER_TYPE: ServedType = { url: TYPE_URLS.listener, complete: true, parent: undefined };
+
+export const ROUTE_TYPE: ServedType = { url: TYPE_URLS.route, complete: false, parent: undefined };
+
 /** In the order in which a change goes out on one stream: what others refer to goes first. */
-export const SERVED_TYPES: readonly ServedType[] = [
-  { url: TYPE_URLS.cluster, complete: true, parent: undefined },
-  ENDPOINT_TYPE,
-  { url: TYPE_URLS.listener, complete: true, parent: undefined },
-  { url: TYPE_URLS.route, complete: false, parent: undefined },
-];
+export const SERVED_TYPES: readonly ServedType[] = [CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE];

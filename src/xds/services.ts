@@ -1,16 +1,7 @@
-import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
-import type { StreamKind } from './observer.ts';
-import type { VariantName } from './response-cache.ts';
-import { ENDPOINT_TYPE, SERVED_TYPES, type ServedType } from './served-types.ts';
+import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE, SERVED_TYPES } from './served-types.ts';
+import type { XdsService } from './service.ts';
 
-/** A gRPC service and the types that its streams may ask for, in the order in which a change goes out. */
-export interface XdsService {
-  readonly kind: StreamKind;
-  readonly name: string;
-  readonly methods: Readonly<Record<VariantName, string>>;
-  readonly types: readonly ServedType[];
-}
-
+/** What Plimsoll serves: everything on one aggregated stream, and each type on a stream of its own. */
 export const XDS_SERVICES: readonly XdsService[] = [
   {
     kind: 'ads',
@@ -19,30 +10,27 @@ export const XDS_SERVICES: readonly XdsService[] = [
     types: SERVED_TYPES,
   },
   {
+    kind: 'cds',
+    name: 'envoy.service.cluster.v3.ClusterDiscoveryService',
+    methods: { sotw: 'StreamClusters', delta: 'DeltaClusters' },
+    types: [CLUSTER_TYPE],
+  },
+  {
     kind: 'eds',
     name: 'envoy.service.endpoint.v3.EndpointDiscoveryService',
     methods: { sotw: 'StreamEndpoints', delta: 'DeltaEndpoints' },
     types: [ENDPOINT_TYPE],
   },
+  {
+    kind: 'lds',
+    name: 'envoy.service.listener.v3.ListenerDiscoveryService',
+    methods: { sotw: 'StreamListeners', delta: 'DeltaListeners' },
+    types: [LISTENER_TYPE],
+  },
+  {
+    kind: 'rds',
+    name: 'envoy.service.route.v3.RouteDiscoveryService',
+    methods: { sotw: 'StreamRoutes', delta: 'DeltaRoutes' },
+    types: [ROUTE_TYPE],
+  },
 ];
-
-/** Messages pass as bytes in both directions: a response is encoded once for all streams. */
-export function definitionOf(service: XdsService): ServiceDefinition {
-  return {
-    sotw: bytesMethod(`/${service.name}/${service.methods.sotw}`),
-    delta: bytesMethod(`/${service.name}/${service.methods.delta}`),
-  };
-}
-
-function bytesMethod(path: string): MethodDefinition<Buffer, Buffer> {
-  const same = (bytes: Buffer): Buffer => bytes;
-  return {
-    path,
-    requestStream: true,
-    responseStream: true,
-    requestSerialize: same,
-    requestDeserialize: same,
-    responseSerialize: same,
-    responseDeserialize: same,
-  };
-}

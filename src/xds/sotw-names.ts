@@ -1,5 +1,5 @@
 import type { Resource } from '../publish/snapshot-store.ts';
-import { EVERY_NAME, type TypeView } from './subscription.ts';
+import { EVERY_NAME, type RememberedNames, type TypeView } from './subscription.ts';
 
 /**
  * The names that a state-of-the-world stream asks for: each request carries the whole list, and the newest list
@@ -7,6 +7,7 @@ import { EVERY_NAME, type TypeView } from './subscription.ts';
  */
 export class SotwNames {
   readonly #emptyMeansAll: boolean;
+  #list: readonly string[] = [];
   #names: ReadonlySet<string> = new Set();
   #wildcard = false;
   #listed = false;
@@ -18,7 +19,10 @@ export class SotwNames {
     this.#emptyMeansAll = emptyMeansAll;
   }
 
-  replace(list: readonly string[]): void {
+  /** @returns whether the list is another than before; nearly always it is the same. */
+  replace(list: readonly string[]): boolean {
+    if (list.length > 0 && equal(list, this.#list)) return false;
+    this.#list = list;
     const names = new Set(list);
     this.#listed ||= list.length > 0;
     const wildcard = names.delete(EVERY_NAME) || (this.#emptyMeansAll && !this.#listed);
@@ -28,10 +32,16 @@ export class SotwNames {
     this.#names = names;
     this.#wildcard = wildcard;
     this.#askedForAll &&= wildcard;
+    return true;
   }
 
   renew(names: readonly string[]): void {
     for (const name of names) if (this.includes(name)) this.#asked.add(name);
+  }
+
+  /** The newest list. */
+  get remembered(): readonly RememberedNames[] {
+    return [this.#names];
   }
 
   includes(name: string): boolean {
@@ -50,13 +60,18 @@ export class SotwNames {
 
   answered(): void {
     this.#askedForAll = false;
-    this.#asked.clear();
+    // clear() allocates
+    if (this.#asked.size > 0) this.#asked.clear();
   }
 
   /** Those resources of `view` that are asked for. */
   of(view: TypeView): readonly Resource[] {
     return this.#wildcard ? [...view.resources.values()] : existing(this.#names, view);
   }
+}
+
+function equal(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name, index) => name === other[index]);
 }
 
 export function existing(names: Iterable<string>, view: TypeView): readonly Resource[] {

@@ -1,7 +1,14 @@
 import type { Resource } from '../publish/snapshot-store.ts';
 import type { DiscoveryRequest } from './request.ts';
 import { SotwNames } from './sotw-names.ts';
-import type { SentResponse, Subscription, TypeView, Update, Versions } from './subscription.ts';
+import type {
+  RememberedNames,
+  SentResponse,
+  Subscription,
+  TypeView,
+  Update,
+  Versions,
+} from './subscription.ts';
 import { Unsettled } from './unsettled.ts';
 
 const NOTHING: Versions = new Map();
@@ -20,6 +27,18 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
 
   get lastNonce(): number {
     return this.#unsettled.lastNonce;
+  }
+
+  get waiting(): boolean {
+    return this.#unsettled.any;
+  }
+
+  get remembered(): readonly RememberedNames[] {
+    return this.#names.remembered;
+  }
+
+  giveUp(): void {
+    this.#unsettled.giveUp();
   }
 
   receive(request: DiscoveryRequest): Versions | undefined {

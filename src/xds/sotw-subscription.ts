@@ -1,6 +1,13 @@
 import type { DiscoveryRequest } from './request.ts';
 import { existing, SotwNames } from './sotw-names.ts';
-import type { SentResponse, Subscription, TypeView, Update, Versions } from './subscription.ts';
+import type {
+  RememberedNames,
+  SentResponse,
+  Subscription,
+  TypeView,
+  Update,
+  Versions,
+} from './subscription.ts';
 import { Unsettled } from './unsettled.ts';
 
 /**
@@ -19,6 +26,18 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
     return this.#unsettled.lastNonce;
   }
 
+  get waiting(): boolean {
+    return this.#unsettled.any;
+  }
+
+  get remembered(): readonly RememberedNames[] {
+    return this.#names.remembered;
+  }
+
+  giveUp(): void {
+    this.#unsettled.giveUp();
+  }
+
   receive(request: DiscoveryRequest): Versions | undefined {
     const settled = this.#unsettled.settle(request.nonce);
     if (settled !== undefined && request.error !== undefined) {
@@ -28,10 +47,7 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
         if (this.#rejected.get(name) === version) this.#rejected.delete(name);
       }
     }
-    this.#names.replace(request.names);
-    for (const known of [this.#has, this.#rejected]) {
-      for (const name of known.keys()) if (!this.#names.includes(name)) known.delete(name);
-    }
+    if (this.#names.replace(request.names)) this.#forgetOthers();
     return settled;
   }
 
@@ -58,5 +74,12 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
   sent(response: SentResponse): void {
     this.#unsettled.add(response);
     for (const [name, version] of response.versions) this.#has.set(name, version);
+  }
+
+  /** What is not asked for any more is new when it is asked for again. */
+  #forgetOthers(): void {
+    for (const known of [this.#has, this.#rejected]) {
+      for (const name of known.keys()) if (!this.#names.includes(name)) known.delete(name);
+    }
   }
 }

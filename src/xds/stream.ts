@@ -1,18 +1,22 @@
 import { status } from '@grpc/grpc-js';
+import type { XdsLimits } from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
+import type { LogLimiter } from '../runtime/log-limiter.ts';
 import { printable } from '../runtime/text.ts';
+import { TokenBucket } from '../runtime/token-bucket.ts';
 import type { Feed } from './feed.ts';
-import type { StreamKind, XdsObserver } from './observer.ts';
+import type { FeedReader, Seat } from './feeds.ts';
+import type { Identity } from './identity.ts';
+import type { XdsObserver } from './observer.ts';
+import type { Refusal } from './refusal.ts';
+import type { Refusals } from './refusals.ts';
 import type { NodeIdentity, Request, RequestError } from './request.ts';
+import { checkLengths, checkNames } from './request-limits.ts';
 import type { ServedType } from './served-types.ts';
-import type { Subscription, Update, Versions } from './subscription.ts';
+import type { Subscription, TypeView, Update, Versions } from './subscription.ts';
 import type { Variant } from './variant.ts';
 
-/** A client whose HTTP/2 window has taken nothing of a response for this long does not read. */
-export const READ_LIMIT_MS = 30_000;
-
-const UNNAMED: NodeIdentity = { id: '', cluster: '' };
+const UNNAMED: NodeIdentity = { id: '', cluster: '', userAgent: '' };
 
 /** The way back to the client. */
 export interface StreamTransport {
@@ -24,14 +28,39 @@ export interface StreamTransport {
   abort(): void;
 }
 
+/** By what a stream's resources are chosen. */
+export interface StreamClient {
+  readonly node: NodeIdentity;
+  /** Which service, as in {@link XdsObserver}. */
+  readonly kind: string;
+  readonly identities: readonly Identity[];
+}
+
 /** What all streams of a server share. */
 export interface StreamContext {
-  readonly feed: Feed;
+  /**
+   * Where a stream gets its resources from; chosen once, when its first request has told the node. undefined: the
+   * client may see nothing.
+   */
+  readonly join: (client: StreamClient, stream: FeedReader) => Seat | undefined;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly limits: XdsLimits;
+  readonly warnings: LogLimiter;
+  readonly refusals: Refusals;
   readonly observer: XdsObserver;
   /** Called for every request of a type that is not served. */
   readonly unknownType: (typeUrl: string, node: string) => void;
+}
+
+/** What a stream has of one type. */
+interface Channel<R extends Request> {
+  readonly type: ServedType;
+  readonly subscription: Subscription<R>;
+  readonly subscribedAtMs: number;
+  /** Since when a response is unanswered. */
+  unansweredSinceMs: number | undefined;
+  /** Something was sent that the client did not have. */
+  changed: boolean;
 }
 
 /**
@@ -43,17 +72,26 @@ export class XdsStream<R extends Request> {
   readonly #variant: Variant<R>;
   readonly #types: readonly ServedType[];
   readonly #transport: StreamTransport;
-  readonly #kind: StreamKind;
-  readonly #subscriptions = new Map<string, Subscription<R>>();
-  readonly #subscribedAtMs = new Map<string, number>();
-  /** Of which this stream has sent something that the client did not have. */
-  readonly #changedTypes = new Set<string>();
+  readonly #kind: string;
+  readonly #client: string;
+  readonly #identities: readonly Identity[];
+  readonly #requests: TokenBucket;
+  /** In the order of the types. A list: there are few, and a push looks at those of thousands of streams. */
+  #channels: readonly Channel<R>[] = [];
   #node: NodeIdentity | undefined;
+  /** The node's id, printable. */
+  #nodeId = '';
+  #seat: Seat | undefined;
   #writingSinceMs: number | undefined;
-  #ended = false;
+  #endedAtMs: number | undefined;
 
   constructor(options: {
-    readonly kind: StreamKind;
+    /** Which service, as in {@link XdsObserver}. */
+    readonly kind: string;
+    /** Printable: who is counted and named when a limit is reached. */
+    readonly client: string;
+    /** Who the client is by its certificate. */
+    readonly identities: readonly Identity[];
     readonly variant: Variant<R>;
     /** What the stream may ask for, in the order in which a change goes out. A single one: a single-type stream. */
     readonly types: readonly ServedType[];
@@ -61,6 +99,9 @@ export class XdsStream<R extends Request> {
     readonly transport: StreamTransport;
   }) {
     this.#kind = options.kind;
+    this.#client = options.client;
+    this.#identities = options.identities;
+    this.#requests = new TokenBucket(options.context.limits.requestsPerSecond, options.context.clock.now());
     this.#variant = options.variant;
     this.#types = options.types;
     this.#context = options.context;
@@ -69,49 +110,145 @@ export class XdsStream<R extends Request> {
 
   receive(bytes: Buffer): void {
     if (this.#ended) return;
+    if (this.#refuses(this.#checkMessage(bytes.length))) return;
     const read = this.#variant.read(bytes, this.#node === undefined);
     if (read.kind === 'malformed') {
       this.end(status.INVALID_ARGUMENT, `the request is malformed: ${read.reason}`);
       return;
     }
     const { request } = read;
-    this.#node ??= request.node ?? UNNAMED;
+    if (this.#refuses(checkLengths(request, this.#variant, this.#context.limits))) return;
+    const seat = this.#seat ?? this.#enter(request.node ?? UNNAMED);
+    if (seat === undefined || this.#isAnother(request.nodeId)) return;
     const type = this.#typeOf(request.typeUrl);
-    if (type === undefined) return;
-    const subscription = this.#subscriptions.get(type.url) ?? this.#open(type);
+    if (type !== undefined) this.#take(type, request, seat.feed.view(type.url));
+  }
+
+  #take(type: ServedType, request: R, view: TypeView | undefined): void {
+    const { limits } = this.#context;
+    if (this.#refuses(checkNames(this.#variant.names(request), view, limits))) return;
+    const channel = this.#channelOf(type.url) ?? this.#open(type);
+    const { subscription } = channel;
     const settled = subscription.receive(request);
-    if (settled !== undefined) this.#report(type, request.error, settled);
+    for (const names of subscription.remembered) {
+      if (this.#refuses(checkNames(names, view, limits))) return;
+    }
+    if (settled !== undefined) {
+      // the clock starts anew if there is more to be answered
+      channel.unansweredSinceMs = subscription.waiting ? this.#context.clock.now() : undefined;
+      this.#report(channel, request.error, settled);
+    }
     this.#send();
+  }
+
+  /** @returns undefined: the client may see nothing; the stream has been ended. */
+  #enter(node: NodeIdentity): Seat | undefined {
+    this.#node = node;
+    this.#nodeId = printable(node.id);
+    this.#seat = this.#context.join({ node, kind: this.#kind, identities: this.#identities }, this);
+    if (this.#seat !== undefined) return this.#seat;
+    this.#context.warnings.warn(
+      'permission denied',
+      this.#client,
+      { client: this.#client, node: this.#nodeId, identities: this.#identities.length },
+      'a client may see no server group: its stream is refused',
+    );
+    this.end(status.PERMISSION_DENIED, `no server group is open to ${this.#client}`);
+    return undefined;
+  }
+
+  /**
+   * The node is who the first request said, whatever permissions, logs and metrics rest on: a request of another one is
+   * a mistake of the client that trying again does not mend, so INVALID_ARGUMENT. @returns whether it was one; the
+   * stream has been ended then.
+   */
+  #isAnother(nodeId: string | undefined): boolean {
+    if (nodeId === undefined || nodeId === '' || nodeId === this.#node?.id) return false;
+    this.end(
+      status.INVALID_ARGUMENT,
+      `the node of this stream is ${printable(this.#node?.id ?? '')}, not ${printable(nodeId)}`,
+    );
+    return true;
   }
 
   /** There is a new snapshot. */
   push(): void {
-    const since = this.#writingSinceMs;
-    if (since === undefined) {
-      this.#send();
-    } else if (this.#context.clock.now() - since > READ_LIMIT_MS) {
-      this.#context.log.warn(
-        { node: this.#nodeId, stream: this.#kind, seconds: READ_LIMIT_MS / 1000 },
-        'a sidecar does not read its responses: its connection is closed',
-      );
+    this.#send();
+  }
+
+  /**
+   * To be called now and then: a client that reads nothing loses its connection, as only that frees what is held for
+   * it. One that does not answer is sent the newest state regardless: closing its stream would gain nothing but a
+   * reconnect, and where many are slow at once that makes it worse.
+   */
+  sweep(): void {
+    const { clock, limits } = this.#context;
+    const nowMs = clock.now();
+    const stuckSinceMs = this.#writingSinceMs ?? this.#endedAtMs;
+    if (stuckSinceMs !== undefined && nowMs - stuckSinceMs > limits.readSeconds * 1000) {
+      this.#tell('ReadSeconds', `nothing read for ${limits.readSeconds} s, the connection is closed`);
       this.#transport.abort();
+      return;
+    }
+    if (this.#ended) return;
+    for (const channel of this.#channels) {
+      if (nowMs - (channel.unansweredSinceMs ?? nowMs) > limits.ackSeconds * 1000) this.#giveUp(channel);
     }
   }
 
   end(code: status, details: string): void {
     if (this.#ended) return;
-    this.#ended = true;
+    this.#endedAtMs = this.#context.clock.now();
     this.#transport.end(code, printable(details));
   }
 
   /** The client is gone: nothing is written any more. */
   close(): void {
-    this.#ended = true;
-    this.#subscriptions.clear();
+    this.#endedAtMs ??= this.#context.clock.now();
+    this.#channels = [];
+    this.#seat?.leave();
   }
 
-  get #nodeId(): string {
-    return printable(this.#node?.id ?? '');
+  get #ended(): boolean {
+    return this.#endedAtMs !== undefined;
+  }
+
+  #checkMessage(length: number): Refusal | undefined {
+    const { limits, clock } = this.#context;
+    if (length > limits.messageBytes) {
+      const details = `Xds.Limits.MessageBytes: a request of ${length} bytes; at most ${limits.messageBytes}`;
+      return { limit: 'MessageBytes', code: status.RESOURCE_EXHAUSTED, details };
+    }
+    if (this.#requests.take(clock.now())) return undefined;
+    const details = `Xds.Limits.RequestsPerSecond: more than ${limits.requestsPerSecond} requests in a second`;
+    return { limit: 'RequestsPerSecond', code: status.RESOURCE_EXHAUSTED, details };
+  }
+
+  /** @returns whether there is one; the stream has been ended then. */
+  #refuses(refusal: Refusal | undefined): boolean {
+    if (refusal === undefined) return false;
+    this.#context.refusals.tell(refusal, this.#client, this.#nodeId);
+    this.end(refusal.code, refusal.details);
+    return true;
+  }
+
+  #tell(limit: 'ReadSeconds' | 'AckSeconds', what: string): void {
+    this.#context.refusals.tell(
+      { limit, details: `Xds.Limits.${limit}: ${what}` },
+      this.#client,
+      this.#nodeId,
+    );
+  }
+
+  #giveUp(channel: Channel<R>): void {
+    const { ackSeconds } = this.#context.limits;
+    this.#tell(
+      'AckSeconds',
+      `no answer to ${channel.type.url} for ${ackSeconds} s, it is no longer waited for`,
+    );
+    channel.unansweredSinceMs = undefined;
+    channel.subscription.giveUp();
+    this.#send();
   }
 
   /** undefined: not served here; the stream has been ended where that is the answer. */
@@ -131,28 +268,38 @@ export class XdsStream<R extends Request> {
    * What a client says to have from an earlier stream is not trusted while the parents of the type may be warming:
    * when they changed on this stream, or when it does not ask for them, which it does not do before they are warm.
    */
-  #open(type: ServedType): Subscription<R> {
-    const parent = this.#types.find(({ url }) => url === type.parent)?.url;
-    const warming =
-      parent !== undefined && (!this.#subscriptions.has(parent) || this.#changedTypes.has(parent));
-    const subscription = this.#variant.subscribe(type, !warming);
-    this.#subscriptions.set(type.url, subscription);
-    this.#subscribedAtMs.set(type.url, this.#context.clock.now());
-    return subscription;
+  #open(type: ServedType): Channel<R> {
+    const parent = this.#types.find(({ url }) => url === type.parent);
+    const warming = parent !== undefined && (this.#channelOf(parent.url)?.changed ?? true);
+    const channel = {
+      type,
+      subscription: this.#variant.subscribe(type, !warming),
+      subscribedAtMs: this.#context.clock.now(),
+      unansweredSinceMs: undefined,
+      changed: false,
+    };
+    const place = (of: Channel<R>): number => this.#types.indexOf(of.type);
+    this.#channels = [...this.#channels, channel].sort((one, other) => place(one) - place(other));
+    return channel;
   }
 
-  #report(type: ServedType, error: RequestError | undefined, settled: Versions): void {
-    const { observer, clock, log } = this.#context;
+  #channelOf(typeUrl: string): Channel<R> | undefined {
+    return this.#channels.find(({ type }) => type.url === typeUrl);
+  }
+
+  #report({ type, subscribedAtMs }: Channel<R>, error: RequestError | undefined, settled: Versions): void {
+    const { observer, clock, warnings } = this.#context;
     const node = this.#nodeId;
     if (error === undefined) {
       const atMs = clock.now();
-      const subscribedAtMs = this.#subscribedAtMs.get(type.url) ?? atMs;
       observer.acknowledged({ typeUrl: type.url, node, resources: settled, subscribedAtMs, atMs });
       return;
     }
     const message = printable(error.message, 500);
     observer.rejected({ typeUrl: type.url, node, message });
-    log.warn(
+    warnings.warn(
+      `rejected ${type.url}`,
+      `${this.#client} ${node}`,
       {
         node,
         cluster: printable(this.#node?.cluster ?? ''),
@@ -167,24 +314,26 @@ export class XdsStream<R extends Request> {
 
   /** Writes the first response that is due, in the order of the types; the rest when that one has been taken. */
   #send(): void {
-    if (this.#writingSinceMs !== undefined || this.#ended) return;
-    for (const type of this.#types) {
-      const subscription = this.#subscriptions.get(type.url);
-      const view = this.#context.feed.view(type.url);
-      if (subscription === undefined || view === undefined) continue;
-      const update = subscription.next(view);
+    const feed = this.#seat?.feed;
+    if (feed === undefined || this.#writingSinceMs !== undefined || this.#ended) return;
+    for (const channel of this.#channels) {
+      const view = feed.view(channel.type.url);
+      const update = view && channel.subscription.next(view);
       if (update === undefined) continue;
-      this.#write(type, subscription, update);
+      this.#write(feed, channel, update);
       return;
     }
   }
 
-  #write(type: ServedType, subscription: Subscription<R>, update: Update): void {
-    const { feed, clock, observer } = this.#context;
+  #write(feed: Feed, channel: Channel<R>, update: Update): void {
+    const { clock, observer } = this.#context;
+    const { type, subscription } = channel;
     const response = feed.response(this.#variant.name, type.url, update, subscription.lastNonce);
     subscription.sent(response);
-    this.#noteChange(type, update);
-    this.#writingSinceMs = clock.now();
+    this.#noteChange(feed, channel, update);
+    const nowMs = clock.now();
+    this.#writingSinceMs = nowMs;
+    channel.unansweredSinceMs ??= nowMs;
     observer.sent(type.url, response.bytes.byteLength);
     this.#transport.write(response.bytes, () => {
       this.#writingSinceMs = undefined;
@@ -192,12 +341,18 @@ export class XdsStream<R extends Request> {
     });
   }
 
-  /** Changed parents warm until they get their children, for which the client does not ask again. */
-  #noteChange(type: ServedType, { changed }: Update): void {
+  /**
+   * Changed parents warm until they get their children, for which the client does not ask again. A parent without a
+   * child of its own name may wait for any of them.
+   */
+  #noteChange(feed: Feed, parent: Channel<R>, { changed }: Update): void {
     if (changed.length === 0) return;
-    this.#changedTypes.add(type.url);
-    for (const child of this.#types) {
-      if (child.parent === type.url) this.#subscriptions.get(child.url)?.renew(changed);
+    parent.changed = true;
+    for (const { type, subscription } of this.#channels) {
+      const view = type.parent === parent.type.url ? feed.view(type.url) : undefined;
+      if (view === undefined) continue;
+      const named = changed.every((name) => view.resources.has(name) || view.held.has(name));
+      subscription.renew(named ? changed : [...view.resources.keys()]);
     }
   }
 }

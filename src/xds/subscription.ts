@@ -29,6 +29,12 @@ export interface SentResponse {
   readonly removed: readonly string[];
 }
 
+/** A set or a map by name. */
+export interface RememberedNames {
+  readonly size: number;
+  keys(): Iterable<string>;
+}
+
 /**
  * What one stream asks for of one type, what it has, and what it is owed. No network and no clock: requests come in
  * through {@link receive}, and {@link next} says what to send.
@@ -46,6 +52,12 @@ export interface Subscription<R> {
   next(view: TypeView): Update | undefined;
   /** To be called before the response is written, as its acknowledgement may arrive at once. */
   sent(response: SentResponse): void;
+  /** Whether a response is neither acknowledged nor rejected, nor given up. */
+  readonly waiting: boolean;
+  /** The client is no longer waited for: the newest state may be sent. A late answer counts all the same. */
+  giveUp(): void;
+  /** The names that the client makes it remember. */
+  readonly remembered: readonly RememberedNames[];
   /** The largest nonce sent so far; 0: none. */
   readonly lastNonce: number;
 }

@@ -7,9 +7,12 @@ const LIMIT = 16;
 export class Unsettled {
   #responses: { readonly nonce: number; readonly versions: Versions }[] = [];
   #lastNonce = 0;
+  #givenUpTo = 0;
 
+  /** Whether the client is waited for. */
   get any(): boolean {
-    return this.#responses.length > 0;
+    const last = this.#responses.at(-1);
+    return last !== undefined && last.nonce > this.#givenUpTo;
   }
 
   get lastNonce(): number {
@@ -20,6 +23,11 @@ export class Unsettled {
     this.#lastNonce = nonce;
     this.#responses.push({ nonce, versions });
     if (this.#responses.length > LIMIT) this.#responses.shift();
+  }
+
+  /** Waits for none of the responses so far; they may still be settled. */
+  giveUp(): void {
+    this.#givenUpTo = this.#lastNonce;
   }
 
   /**

@@ -11,12 +11,16 @@ import type { VariantName } from './response-cache.ts';
 import type { ServedType } from './served-types.ts';
 import { SotwSetSubscription } from './sotw-set-subscription.ts';
 import { SotwSubscription } from './sotw-subscription.ts';
-import type { Subscription } from './subscription.ts';
+import type { RememberedNames, Subscription } from './subscription.ts';
 
 /** One of the two ways in which a stream may speak: https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#variants-of-the-xds-transport-protocol */
 export interface Variant<R extends Request> {
   readonly name: VariantName;
   read(bytes: Buffer, withNode: boolean): ReadResult<R>;
+  /** The names that the request asks for or says to have. */
+  names(request: R): RememberedNames;
+  /** The length, in characters, of the longest name or version that the request has. */
+  longestText(request: R): number;
   /** @param trustsClient what the client says to have from an earlier stream is not sent again. */
   subscribe(type: ServedType, trustsClient: boolean): Subscription<R>;
 }
@@ -24,11 +28,32 @@ export interface Variant<R extends Request> {
 export const SOTW: Variant<DiscoveryRequest> = {
   name: 'sotw',
   read: readDiscoveryRequest,
+  names: ({ names }) => listed(names),
+  longestText: ({ names }) => longest(names),
   subscribe: (type) => (type.complete ? new SotwSetSubscription() : new SotwSubscription()),
 };
 
 export const DELTA: Variant<DeltaDiscoveryRequest> = {
   name: 'delta',
   read: readDeltaDiscoveryRequest,
+  names: ({ subscribe, initialVersions }) =>
+    listed(initialVersions.size === 0 ? subscribe : [...subscribe, ...initialVersions.keys()]),
+  longestText: ({ subscribe, unsubscribe, initialVersions }) =>
+    Math.max(
+      longest(subscribe),
+      longest(unsubscribe),
+      longest(initialVersions.keys()),
+      longest(initialVersions.values()),
+    ),
   subscribe: (type, trustsClient) => new DeltaSubscription(type.complete, trustsClient),
 };
+
+function listed(names: readonly string[]): RememberedNames {
+  return { size: names.length, keys: () => names };
+}
+
+function longest(texts: Iterable<string>): number {
+  let length = 0;
+  for (const text of texts) length = Math.max(length, text.length);
+  return length;
+}

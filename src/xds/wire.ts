@@ -64,9 +64,12 @@ export class WireReader {
 
   string(): string {
     const { start, end } = this.#span();
-    const text = this.#bytes.subarray(start, end);
-    if (!isUtf8(text)) this.#fail(`field ${this.field} is not UTF-8`);
-    return this.#failure === undefined ? text.toString('utf8') : '';
+    const text = this.#bytes.toString('utf8', start, end);
+    // what cannot be decoded becomes U+FFFD, which a text may also hold
+    if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, end))) {
+      this.#fail(`field ${this.field} is not UTF-8`);
+    }
+    return this.#failure === undefined ? text : '';
   }
 
   /** The first `limit` bytes of a text; a character that the cut splits, or that is broken, becomes U+FFFD. */

@@ -9,6 +9,7 @@ import { toYaml } from '../../src/config/to-yaml.ts';
 import type { Configuration } from '../../src/core/model.ts';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
 import { encodeCluster } from '../../src/xds/resources/cluster.ts';
+import { adsSource, ownStreamSource } from '../../src/xds/resources/config-source.ts';
 import { encodeListener } from '../../src/xds/resources/listener.ts';
 import { encodeRoute } from '../../src/xds/resources/route.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
@@ -65,27 +66,31 @@ test('Envoy takes names for names, whatever they look like', async () => {
   await assertValid(made(of, 'eds', false), 'yaml');
 });
 
-test('Envoy takes what is published over CDS, LDS and RDS', async () => {
-  const bootstrap = JSON.parse(made(configuration(), 'ads', true)) as {
-    static_resources: { clusters: unknown[]; listeners?: unknown[] };
-  };
-  const groups = [serverGroup('llama'), serverGroup('mistral', { envoyLbPolicy: 'RoundRobin' })];
-  const listeners: unknown[] = [];
-  for (const [index, group] of groups.entries()) {
-    const asked = listener(group.name, { name: `rds-${group.name}`, port: 10_000 + index });
-    const inline = listener(group.name, { name: `inline-${group.name}`, port: 11_000 + index });
-    bootstrap.static_resources.clusters.push(decodeFully(TYPE_URLS.cluster, encodeCluster(group)));
-    listeners.push(
-      decodeFully(TYPE_URLS.listener, encodeListener(asked, group)),
-      withRoutes(
-        decodeFully(TYPE_URLS.listener, encodeListener(inline, group)),
-        decodeFully(TYPE_URLS.route, encodeRoute(inline, group)),
-      ),
-    );
-  }
-  bootstrap.static_resources.listeners = listeners;
-  await assertValid(toYaml(bootstrap), 'yaml');
-});
+for (const [streams, source] of [
+  ['one aggregated stream', adsSource],
+  ['streams of their own', ownStreamSource],
+] as const)
+  test(`Envoy takes what is published over CDS, LDS and RDS on ${streams}`, async () => {
+    const bootstrap = JSON.parse(made(configuration(), 'ads', true)) as {
+      static_resources: { clusters: unknown[]; listeners?: unknown[] };
+    };
+    const groups = [serverGroup('llama'), serverGroup('mistral', { envoyLbPolicy: 'RoundRobin' })];
+    const listeners: unknown[] = [];
+    for (const [index, group] of groups.entries()) {
+      const asked = listener(group.name, { name: `rds-${group.name}`, port: 10_000 + index });
+      const inline = listener(group.name, { name: `inline-${group.name}`, port: 11_000 + index });
+      bootstrap.static_resources.clusters.push(decodeFully(TYPE_URLS.cluster, encodeCluster(group, source)));
+      listeners.push(
+        decodeFully(TYPE_URLS.listener, encodeListener(asked, group, source)),
+        withRoutes(
+          decodeFully(TYPE_URLS.listener, encodeListener(inline, group, source)),
+          decodeFully(TYPE_URLS.route, encodeRoute(inline, group)),
+        ),
+      );
+    }
+    bootstrap.static_resources.listeners = listeners;
+    await assertValid(toYaml(bootstrap), 'yaml');
+  });
 
 /** The listener with its routes inside instead of a reference to RDS. */
 function withRoutes(of: unknown, routes: unknown): unknown {

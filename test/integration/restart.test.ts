@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { freePort } from '../support/ports.ts';
+import { SteadyLoad } from '../support/steady-load.ts';
 import { bootstrapOf, configure, startBackends, yamlOf } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -96,44 +97,6 @@ test('stopped by SIGTERM it drains and ends with 0, and no request fails', async
   await waitFor('more of the load', () => load.count('status 200') > answered + 50);
   assert.deepEqual([...(await load.end()).keys()], ['status 200']);
 });
-
-/** Sends one request after the other on four connections until it is ended. */
-class SteadyLoad {
-  readonly #counts = new Map<string, number>();
-  readonly #agent = new Agent({ connections: 4 });
-  readonly #workers: Promise<void>[];
-  #ended = false;
-
-  constructor(origin: string) {
-    this.#workers = Array.from({ length: 4 }, () => this.#work(origin));
-  }
-
-  count(key: string): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  async end(): Promise<ReadonlyMap<string, number>> {
-    this.#ended = true;
-    await Promise.all(this.#workers);
-    await this.#agent.destroy();
-    return this.#counts;
-  }
-
-  async #work(origin: string): Promise<void> {
-    while (!this.#ended) {
-      const key = await request(origin, { dispatcher: this.#agent }).then(
-        async ({ statusCode, body }) => {
-          await body.dump();
-          return `status ${statusCode}`;
-        },
-        (error: unknown) => String(error),
-      );
-      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-      // paces the load
-      await delay(5);
-    }
-  }
-}
 
 /** The control plane as a process of its own, on ports that it keeps over restarts, before a real Envoy. */
 class Fleet {

@@ -8,8 +8,9 @@ import { Publisher } from '../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../src/publish/snapshot-store.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
-import { encoder } from '../../src/xds/encoder.ts';
+import { encoder, listenerEncoders } from '../../src/xds/encoder.ts';
 import { XdsServer } from '../../src/xds/server.ts';
+import { XDS_SERVICES } from '../../src/xds/services.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { bootstrapOf, configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -58,10 +59,12 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
     const configuration = configure({ backends, group: 'EnvoyLbPolicy: RoundRobin' });
     const group = configuration.serverGroups[0] as ServerGroup;
     const store = new SnapshotStore();
-    const publisher = new Publisher(store, encoder);
+    const publisher = new Publisher(encoder, [{ store, listener: listenerEncoders.aggregated }]);
     const taken = new Set<string>();
     const xds = new XdsServer({
-      source: store,
+      services: XDS_SERVICES,
+      sourceOf: () => store,
+      settings: configuration.xds,
       clock: systemClock,
       log: silentLogger,
       observer: {
@@ -70,6 +73,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
         sent: () => undefined,
         rejected: ({ message }) => assert.fail(message),
         unknownType: () => undefined,
+        refused: (limit) => assert.fail(limit),
         acknowledged: ({ resources }) => {
           for (const version of resources.values()) taken.add(version);
         },

@@ -1,5 +1,6 @@
 import type { Configuration, Listener, ServerGroup } from '../../src/core/model.ts';
 import { backend } from './decisions.ts';
+import { xdsSettings } from './xds-settings.ts';
 
 /** A group without load-aware settings, of two backends. */
 export function serverGroup(name: string, change: Partial<ServerGroup> = {}): ServerGroup {
@@ -20,7 +21,7 @@ export function listener(of: string, change: Partial<Listener> = {}): Listener {
 /** One group, `llama`, with a listener. */
 export function configuration(change: Partial<Configuration> = {}): Configuration {
   return {
-    xds: { listen: { host: '127.0.0.1', port: 18_000 }, drainSeconds: 10 },
+    xds: xdsSettings(),
     admin: { listen: { host: '127.0.0.1', port: 9090 } },
     log: { level: 'info', format: 'auto' },
     serverGroups: [serverGroup('llama')],

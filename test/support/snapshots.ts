@@ -4,9 +4,15 @@ import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
 /** By kind of resource, then by name: the version. */
 export type Contents = Readonly<Partial<Record<keyof typeof TYPE_URLS, Readonly<Record<string, string>>>>>;
 
-/** A resource whose bytes say `name@version`: for tests of what carries resources and does not look into them. */
+/** A resource whose bytes say `name@version`, of a group of its name: for tests of what carries resources and does not look into them. */
 export function resource(kind: keyof typeof TYPE_URLS, name: string, version: string): Resource {
-  return { typeUrl: TYPE_URLS[kind], name, version, bytes: Buffer.from(`${name}@${version}`) };
+  return {
+    typeUrl: TYPE_URLS[kind],
+    name,
+    version,
+    serverGroup: name,
+    bytes: Buffer.from(`${name}@${version}`),
+  };
 }
 
 /** @param held names of endpoint resources. */

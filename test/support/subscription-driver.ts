@@ -50,6 +50,12 @@ export class SubscriptionDriver<R> {
   }
 }
 
-export const NO_REQUEST = { typeUrl: TYPE_URLS.endpoint, nonce: '', error: undefined, node: undefined };
+export const NO_REQUEST = {
+  typeUrl: TYPE_URLS.endpoint,
+  nonce: '',
+  error: undefined,
+  node: undefined,
+  nodeId: undefined,
+};
 
 export const REJECTION = { code: 13, message: 'no' };

@@ -5,7 +5,7 @@ import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
 import type { Configuration } from '../../src/core/model.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import type { GaugeBackend } from './gauge-backend.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -13,6 +13,10 @@ export interface VoyageOptions {
   readonly backends: readonly GaugeBackend[];
   /** How the sidecar is configured; default ads. */
   readonly mode?: 'ads' | 'eds';
+  /** Changes the bootstrap that the command makes. */
+  readonly rewrite?: (bootstrap: string) => string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Lines of YAML in the server group, such as `EnvoyLbPolicy: RoundRobin`. */
   readonly group?: string;
   /** Lines of YAML in the scheduler, such as `Saturation: false`. */
@@ -46,20 +50,20 @@ export class Voyage {
   readonly app: App;
   readonly envoy: Envoy;
   readonly log: readonly string[];
+  /** Where the sidecar listens. */
+  readonly origin: string;
   readonly #agent = new Agent({ connections: 4096 });
-  readonly #origin: string;
   readonly #adminOrigin: string;
 
   static async start(options: VoyageOptions): Promise<Voyage> {
     const configuration = configure(options);
     const log: string[] = [];
     const logger = pino({ level: 'debug', base: null }, { write: (line) => log.push(line) });
-    const app = new App({ configuration, clock: systemClock, log: logger });
+    const app = new App({ configuration, clock: options.clock ?? systemClock, log: logger });
     const bound = await app.start();
     try {
-      const envoy = await Envoy.start({
-        bootstrap: bootstrapOf(configuration, bound.xds.port, options.mode),
-      });
+      const bootstrap = bootstrapOf(configuration, bound.xds.port, options.mode);
+      const envoy = await Envoy.start({ bootstrap: options.rewrite?.(bootstrap) ?? bootstrap });
       const listener = await waitFor('the listener', () => envoy.listener('inference'));
       return new Voyage(app, envoy, listener, bound.admin.port, log);
     } catch (error) {
@@ -72,13 +76,13 @@ export class Voyage {
     this.app = app;
     this.envoy = envoy;
     this.log = log;
-    this.#origin = `http://${listener}`;
+    this.origin = `http://${listener}`;
     this.#adminOrigin = `http://127.0.0.1:${adminPort}`;
   }
 
   /** Sends one request through Envoy. */
   async send(path = '/v1/completions'): Promise<Answer> {
-    const { statusCode, headers, body } = await request(this.#origin + path, {
+    const { statusCode, headers, body } = await request(this.origin + path, {
       dispatcher: this.#agent,
       headersTimeout: 60_000,
       bodyTimeout: 60_000,

@@ -1,19 +1,28 @@
-import { type ClientDuplexStream, Client, credentials, type StatusObject } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  Client,
+  credentials,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import type { ListenAddress } from '../../src/core/model.ts';
 import { DISCOVERY, encode } from './discovery-proto.ts';
 import { type ReceivedResponse, readDelta, readSotw } from './discovery-response.ts';
-import { waitFor } from './wait-for.ts';
 
 const PATHS = {
-  ads: {
-    sotw: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
-    delta: '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources',
-  },
-  eds: {
-    sotw: '/envoy.service.endpoint.v3.EndpointDiscoveryService/StreamEndpoints',
-    delta: '/envoy.service.endpoint.v3.EndpointDiscoveryService/DeltaEndpoints',
-  },
+  ads: paths('discovery', 'AggregatedDiscoveryService', 'AggregatedResources'),
+  cds: paths('cluster', 'ClusterDiscoveryService', 'Clusters'),
+  eds: paths('endpoint', 'EndpointDiscoveryService', 'Endpoints'),
+  lds: paths('listener', 'ListenerDiscoveryService', 'Listeners'),
+  rds: paths('route', 'RouteDiscoveryService', 'Routes'),
 } as const;
+
+function paths(of: string, service: string, what: string): Readonly<Record<'sotw' | 'delta', string>> {
+  const prefix = `/envoy.service.${of}.v3.${service}`;
+  return { sotw: `${prefix}/Stream${what}`, delta: `${prefix}/Delta${what}` };
+}
+
+export type ServiceKind = keyof typeof PATHS;
 
 /** Fields of a request in camel case; the two variants have different ones. */
 export type RequestFields = Readonly<Record<string, unknown>>;
@@ -22,15 +31,15 @@ export type RequestFields = Readonly<Record<string, unknown>>;
 export class XdsClient {
   readonly #client: Client;
 
-  constructor({ host, port }: ListenAddress) {
+  constructor({ host, port }: ListenAddress, security: ChannelCredentials = credentials.createInsecure()) {
     const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    this.#client = new Client(target, credentials.createInsecure(), {
+    this.#client = new Client(target, security, {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.max_receive_message_length': -1,
     });
   }
 
-  open(kind: keyof typeof PATHS, variant: 'sotw' | 'delta'): XdsTestStream {
+  open(kind: ServiceKind, variant: 'sotw' | 'delta'): XdsTestStream {
     const same = (bytes: Buffer): Buffer => bytes;
     const call = this.#client.makeBidiStreamRequest(PATHS[kind][variant], same, same);
     return new XdsTestStream(call, variant);
@@ -46,18 +55,26 @@ export class XdsTestStream {
   readonly responses: ReceivedResponse[] = [];
   /** How the stream ended; undefined: it is open. */
   status: StatusObject | undefined;
+  /** Is called with each response as it arrives. */
+  onResponse: (response: ReceivedResponse) => void = () => undefined;
   readonly #call: ClientDuplexStream<Buffer, Buffer>;
   readonly #variant: 'sotw' | 'delta';
   #taken = 0;
+  #wake = (): void => undefined;
+  #reject = (_reason: Error): void => undefined;
 
   constructor(call: ClientDuplexStream<Buffer, Buffer>, variant: 'sotw' | 'delta') {
     this.#call = call;
     this.#variant = variant;
     call.on('data', (bytes: Buffer) => {
-      this.responses.push(variant === 'sotw' ? readSotw(bytes) : readDelta(bytes));
+      const response = variant === 'sotw' ? readSotw(bytes) : readDelta(bytes);
+      this.responses.push(response);
+      this.onResponse(response);
+      this.#wake();
     });
     call.on('status', (status: StatusObject) => {
       this.status = status;
+      this.#wake();
     });
     // The same as the status.
     call.on('error', () => undefined);
@@ -84,16 +101,21 @@ export class XdsTestStream {
 
   /** The next response that has not been returned yet. */
   async next(): Promise<ReceivedResponse> {
-    const response = await waitFor('a response', () => {
-      if (this.status !== undefined) throw new Error(`the stream ended: ${this.status.details}`);
-      return this.responses[this.#taken];
-    });
+    await this.#until('a response', () => this.responses.length > this.#taken || this.status !== undefined);
+    const response = this.responses[this.#taken];
+    if (response === undefined) throw new Error(`the stream ended: ${this.status?.details}`);
     this.#taken++;
     return response;
   }
 
+  /** Responses that {@link next} has not returned yet. */
+  get left(): readonly ReceivedResponse[] {
+    return this.responses.slice(this.#taken);
+  }
+
   async ended(): Promise<StatusObject> {
-    return waitFor('the end of the stream', () => this.status);
+    await this.#until('the end of the stream', () => this.status !== undefined);
+    return this.status as StatusObject;
   }
 
   /** Says that no more requests come. */
@@ -103,6 +125,23 @@ export class XdsTestStream {
 
   cancel(): void {
     this.#call.cancel();
+  }
+
+  /** Looks again whenever something has come. */
+  async #until(what: string, holds: () => boolean): Promise<void> {
+    const late = setTimeout(() => {
+      this.#reject(new Error(`${what}: not within 10 s`));
+    }, 10_000);
+    try {
+      while (!holds()) {
+        await new Promise<void>((resolve, reject) => {
+          this.#wake = resolve;
+          this.#reject = reject;
+        });
+      }
+    } finally {
+      clearTimeout(late);
+    }
   }
 
   #answer(response: ReceivedResponse, names: readonly string[], version: string): RequestFields {

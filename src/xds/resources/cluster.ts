@@ -1,5 +1,4 @@
 import type { ServerGroup } from '../../core/model.ts';
-import { adsSource } from './config-source.ts';
 import { encodeProtoJson, type ProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 
@@ -57,7 +56,7 @@ function loadBalancing(group: ServerGroup): { readonly [key: string]: ProtoJson 
   }
 }
 
-/** The CDS resource of a server group; its name is the group's. */
-export function encodeCluster(group: ServerGroup): Uint8Array {
-  return encodeProtoJson(TYPE_URLS.cluster, clusterJson(group, adsSource));
+/** The CDS resource of a server group; its name is the group's, and its endpoints come from `edsSource`. */
+export function encodeCluster(group: ServerGroup, edsSource: ProtoJsonMessage): Uint8Array {
+  return encodeProtoJson(TYPE_URLS.cluster, clusterJson(group, edsSource));
 }

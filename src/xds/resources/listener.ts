@@ -1,10 +1,15 @@
 import type { Listener, ServerGroup } from '../../core/model.ts';
-import { adsSource } from './config-source.ts';
 import { encodeProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 
-const HTTP_CONNECTION_MANAGER =
+export const HTTP_CONNECTION_MANAGER =
   'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
+
+/** The last filter of every chain. */
+export const routerFilter: ProtoJsonMessage = {
+  name: 'envoy.filters.http.router',
+  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router' },
+};
 
 /** Where a listener's routes come from: `rds` or `route_config` of the HTTP connection manager. */
 export type RouteSpecifier = { readonly rds: ProtoJsonMessage } | { readonly route_config: ProtoJsonMessage };
@@ -32,14 +37,7 @@ export function listenerJson(
               // a request may wait minutes for its first token
               stream_idle_timeout: '600s',
               local_reply_config: { mappers: [noUpstreamMapper(group)] },
-              http_filters: [
-                {
-                  name: 'envoy.filters.http.router',
-                  typed_config: {
-                    '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router',
-                  },
-                },
-              ],
+              http_filters: [routerFilter],
             },
           },
         ],
@@ -65,8 +63,11 @@ function noUpstreamMapper(group: ServerGroup): ProtoJsonMessage {
   };
 }
 
-/** The LDS resource of a listener; its name is the listener's, and so is that of its routes. */
-export function encodeListener(listener: Listener, group: ServerGroup): Uint8Array {
-  const rds = { config_source: adsSource, route_config_name: listener.name };
+/**
+ * The LDS resource of a listener; its name is the listener's, and so is that of its routes.
+ * @param source where Envoy gets the routes from.
+ */
+export function encodeListener(listener: Listener, group: ServerGroup, source: ProtoJsonMessage): Uint8Array {
+  const rds = { config_source: source, route_config_name: listener.name };
   return encodeProtoJson(TYPE_URLS.listener, listenerJson(listener, group, { rds }));
 }

@@ -2,10 +2,10 @@ import type { Listener, ServerGroup } from '../../core/model.ts';
 import { encodeProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 
-/** The routes of a listener: everything to the cluster of its server group, for as long as it takes. */
-export function routeJson(listener: Listener, group: ServerGroup): ProtoJsonMessage {
+/** Routes: everything to the cluster of the server group, for as long as it takes. */
+export function routeJson(name: string, group: ServerGroup): ProtoJsonMessage {
   return {
-    name: listener.name,
+    name,
     virtual_hosts: [
       {
         name: group.name,
@@ -50,5 +50,5 @@ const retryPolicy: ProtoJsonMessage = {
 
 /** The RDS resource of a listener; its name is the listener's. */
 export function encodeRoute(listener: Listener, group: ServerGroup): Uint8Array {
-  return encodeProtoJson(TYPE_URLS.route, routeJson(listener, group));
+  return encodeProtoJson(TYPE_URLS.route, routeJson(listener.name, group));
 }

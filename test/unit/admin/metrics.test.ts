@@ -145,6 +145,35 @@ test('backends and groups that are gone leave no series behind', async () => {
   assert.equal((await metrics.page()).includes('llama'), false);
 });
 
+test('rejections are counted by type and node, with a bounded number of nodes', async () => {
+  const metrics = new Metrics(
+    () => [],
+    () => 0,
+  );
+  for (let round = 0; round < 2; round++) {
+    for (let i = 0; i < 1000; i++) metrics.rejected('type.googleapis.com/envoy.Thing', `node ${i}`);
+  }
+  const page = await samples(metrics, 'plimsoll_xds_nacks_total');
+  assert.equal(page.size, 101);
+  assert.equal(page.get('plimsoll_xds_nacks_total{type="Thing",node="node 99"}'), 2);
+  assert.equal(page.get('plimsoll_xds_nacks_total{type="Thing",node="other"}'), 1800);
+});
+
+test('refusals are counted by limit', async () => {
+  const metrics = new Metrics(
+    () => [],
+    () => 0,
+  );
+  for (const limit of ['Streams', 'Names', 'Streams']) metrics.refused(limit);
+  assert.deepEqual(
+    await samples(metrics, 'plimsoll_xds_refused_total'),
+    new Map([
+      ['plimsoll_xds_refused_total{limit="Streams"}', 2],
+      ['plimsoll_xds_refused_total{limit="Names"}', 1],
+    ]),
+  );
+});
+
 test('names begin with plimsoll_, counters end with _total, and every family has a help text', async () => {
   const metrics = new Metrics(
     () => [decision],

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { type BootstrapOptions, bootstrap, makeBootstrap } from '../../../src/commands/bootstrap.ts';
 import type { Configuration } from '../../../src/core/model.ts';
 import { configuration, listener, serverGroup } from '../../support/configuration.ts';
+import { xdsSettings } from '../../support/xds-settings.ts';
 import { assertFile, assertGolden } from '../../support/golden.ts';
 
 const ads = { mode: 'ads', json: false } as const;
@@ -91,7 +92,7 @@ for (const [option, host, port, type] of [
 ] as const) {
   test(`--xds ${option}`, () => {
     const listen = { host: '0.0.0.0', port: 18_000 };
-    const of = configuration({ xds: { listen, drainSeconds: 10 } });
+    const of = configuration({ xds: { ...xdsSettings(), listen } });
     const text = made(of, { ...ads, xds: option });
     assert.ok(text.includes(`come from Plimsoll at ${option}.`), text);
     const [cluster] = (parse(text) as { static_resources: { clusters: { type: string }[] } }).static_resources
@@ -124,7 +125,7 @@ const refusals: readonly (readonly [string, Configuration, Omit<BootstrapOptions
     ([host, port, shown]) =>
       [
         `Listen ${shown} without --xds`,
-        configuration({ xds: { listen: { host: String(host), port: Number(port) }, drainSeconds: 10 } }),
+        configuration({ xds: { ...xdsSettings(), listen: { host: String(host), port: Number(port) } } }),
         eds,
         `--xds HOST:PORT is needed: Xds.Listen is ${shown}, which no sidecar can connect to`,
       ] as const,

@@ -37,7 +37,21 @@ async function run(text: string, json = false) {
   return { config, code, out, err };
 }
 
-const EFFECTIVE = `Xds: {Listen: 127.0.0.1:18000, DrainSeconds: 10}
+const EFFECTIVE = `Xds:
+  Listen: 127.0.0.1:18000
+  DrainSeconds: 10
+  Limits:
+    Streams: 20000
+    StreamsPerIdentity: 1000
+    StreamsPerConnection: 100
+    Names: 1000
+    NameLength: 512
+    MessageBytes: 1048576
+    RequestsPerSecond: 100
+    NewStreamsPerSecond: 2000
+    ReadSeconds: 30
+    AckSeconds: 60
+  Keepalive: {IntervalSeconds: 30, TimeoutSeconds: 10}
 Admin: {Listen: 127.0.0.1:9090}
 Log: {Level: info, Format: auto}
 ServerGroups:
@@ -193,7 +207,12 @@ const file: fc.Arbitrary<ConfigurationInput> = fc
     ),
   })
   .map(({ names: [a = '', b = ''], extension, addresses, saturation, ...fields }) => ({
-    Xds: { DrainSeconds: fields.seconds },
+    Xds: {
+      DrainSeconds: fields.seconds,
+      Limits: { Streams: fields.port, ReadSeconds: fields.seconds },
+      Keepalive: { TimeoutSeconds: fields.seconds },
+      MaxConnectionAgeSeconds: fields.seconds,
+    },
     ServerGroups: [
       {
         Name: a,

@@ -23,9 +23,30 @@ function good(text: string): Configuration {
 
 const SMALL = 'ServerGroups: [{Name: llama, Servers: [{Address: 10.0.3.11, Port: 8000}]}]\n';
 
+const XDS: Configuration['xds'] = {
+  listen: { host: '127.0.0.1', port: 18_000 },
+  drainSeconds: 10,
+  tls: undefined,
+  authorization: undefined,
+  limits: {
+    streams: 20_000,
+    streamsPerIdentity: 1000,
+    streamsPerConnection: 100,
+    names: 1000,
+    nameLength: 512,
+    messageBytes: 1_048_576,
+    requestsPerSecond: 100,
+    newStreamsPerSecond: 2000,
+    readSeconds: 30,
+    ackSeconds: 60,
+  },
+  keepalive: { intervalSeconds: 30, timeoutSeconds: 10 },
+  maxConnectionAgeSeconds: undefined,
+};
+
 test('a file becomes a configuration with every default', () => {
   assert.deepEqual(good(GOOD), {
-    xds: { listen: { host: '127.0.0.1', port: 18_000 }, drainSeconds: 10 },
+    xds: XDS,
     admin: { listen: { host: '127.0.0.1', port: 9090 } },
     log: { level: 'info', format: 'auto' },
     serverGroups: [
@@ -69,7 +90,7 @@ test('a file becomes a configuration with every default', () => {
 test('the smallest file', () => {
   const { serverGroups, listeners, ...rest } = good(SMALL);
   assert.deepEqual(rest, {
-    xds: { listen: { host: '127.0.0.1', port: 18_000 }, drainSeconds: 10 },
+    xds: XDS,
     admin: { listen: { host: '127.0.0.1', port: 9090 } },
     log: { level: 'info', format: 'auto' },
   });

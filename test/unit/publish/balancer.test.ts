@@ -16,12 +16,12 @@ import { FakeClock } from '../../support/fake-clock.ts';
 
 const encoder: Encoder = {
   endpointType: 'type/Endpoints',
+  clusterType: 'type/Cluster',
   endpoints: (assignment) => ({
     typeUrl: 'type/Endpoints',
     name: assignment.serverGroup,
     bytes: Buffer.from(JSON.stringify(assignment)),
   }),
-  listener: () => [],
 };
 
 function group(name: string, servers: readonly Backend[], loadAware = true): ServerGroup {
@@ -53,7 +53,7 @@ function group(name: string, servers: readonly Backend[], loadAware = true): Ser
 class Bench {
   readonly clock = new FakeClock(1000);
   readonly store = new SnapshotStore();
-  readonly publisher = new Publisher(this.store, encoder);
+  readonly publisher = new Publisher(encoder, [{ store: this.store, listener: () => [] }]);
   readonly evaluated: GroupDecision[] = [];
   readonly published: { readonly serverGroup: string; readonly version: string }[] = [];
   readonly delays: (readonly [string, number])[] = [];

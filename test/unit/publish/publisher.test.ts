@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Assignment, Listener, ServerGroup } from '../../../src/core/model.ts';
-import { type Encoder, Publisher } from '../../../src/publish/publisher.ts';
+import { type Encoder, type Outlet, Publisher } from '../../../src/publish/publisher.ts';
 import { type Snapshot, SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 
 const EDS = 'type/Endpoints';
 const LDS = 'type/Listener';
+const CDS = 'type/Cluster';
 
 const encoder: Encoder = {
   endpointType: EDS,
+  clusterType: CDS,
   endpoints: (assignment) => ({
     typeUrl: EDS,
     name: assignment.serverGroup,
     bytes: Buffer.from(JSON.stringify(assignment)),
   }),
-  listener: (listener, of) => [
-    { typeUrl: LDS, name: listener.name, bytes: Buffer.from(`${listener.name} of ${of.name}`) },
-  ],
 };
+
+const encodeListener: Outlet['listener'] = (one, of) => [
+  { typeUrl: CDS, name: of.name, bytes: Buffer.from(`${of.name} ${of.envoyLbPolicy}`) },
+  { typeUrl: LDS, name: one.name, bytes: Buffer.from(`${one.name} of ${of.name}`) },
+];
 
 const group = (name: string): ServerGroup => ({
   name,
@@ -37,11 +41,13 @@ const assignment = (serverGroup: string, weight: number): Assignment => ({
   endpoints: [{ address: '10.0.3.11', port: 8000, weight, health: 'HEALTHY' }],
 });
 
-function setUp(): { publisher: Publisher; store: SnapshotStore; seen: Snapshot[] } {
+function setUp() {
   const store = new SnapshotStore();
   const seen: Snapshot[] = [];
   store.subscribe((snapshot) => seen.push(snapshot));
-  return { publisher: new Publisher(store, encoder), store, seen };
+  const served = (type: string) =>
+    [...(store.current?.resources.get(type)?.values() ?? [])].map(({ bytes }) => bytes.toString());
+  return { publisher: new Publisher(encoder, [{ store, listener: encodeListener }]), store, seen, served };
 }
 
 test('a group without an assignment is held', () => {
@@ -78,24 +84,99 @@ test('a snapshot does not change after it was stored', () => {
   publisher.publish(assignment('a', 1));
   const before = store.current;
   const version = before?.resources.get(EDS)?.get('a')?.version;
-  publisher.publish(assignment('a', 2));
   publisher.configure([], []);
+  publisher.retire();
+  publisher.configure([group('a')], []);
+  publisher.publish(assignment('a', 2));
   assert.equal(before?.resources.get(EDS)?.get('a')?.version, version);
   assert.equal(before?.assignments.get('a')?.endpoints[0]?.weight, 1);
 });
 
-test('a group that goes is held, and answered again when it is back', () => {
+test('a group that goes is served until it is retired, then held, and answered again when it is back', () => {
   const { publisher, store } = setUp();
+  const endpoints = () => [...(store.current?.resources.get(EDS)?.keys() ?? [])];
   publisher.configure([group('a'), group('b')], []);
   publisher.publish(assignment('a', 1));
   publisher.publish(assignment('b', 1));
   assert.deepEqual(publisher.configure([group('b')], []), ['a']);
-  assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
+  assert.deepEqual(endpoints(), ['a', 'b']);
   assert.equal(publisher.complete, true);
+  publisher.retire();
+  assert.deepEqual(endpoints(), ['b']);
+  assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
+  assert.deepEqual([...(store.current?.assignments.keys() ?? [])], ['b']);
   publisher.configure([group('a'), group('b')], []);
   assert.equal(publisher.complete, false);
   publisher.publish(assignment('a', 3));
   assert.equal(store.current?.held.get(EDS)?.size, 0);
+});
+
+test('a group that is back before it was retired is a new one, and is not retired', () => {
+  const { publisher, store } = setUp();
+  publisher.configure([group('a')], []);
+  publisher.publish(assignment('a', 1));
+  publisher.configure([], []);
+  publisher.configure([group('a')], []);
+  assert.equal(publisher.complete, false);
+  assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
+  publisher.publish(assignment('a', 2));
+  publisher.retire();
+  assert.equal(store.current?.resources.get(EDS)?.has('a'), true);
+  assert.equal(publisher.complete, true);
+});
+
+test('a group that goes before it had an assignment is held', () => {
+  const { publisher, store } = setUp();
+  publisher.configure([group('a')], []);
+  publisher.configure([], []);
+  assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
+  publisher.retire();
+  assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
+});
+
+test('a listener goes to another group in three steps: the cluster, the listener, the end of the old cluster', () => {
+  const { publisher, store } = setUp();
+  const served = (type: string) =>
+    [...(store.current?.resources.get(type)?.values() ?? [])].map(({ bytes }) =>
+      Buffer.from(bytes).toString(),
+    );
+  publisher.configure([group('a'), group('b')], [listener('one', 'a')]);
+  assert.deepEqual([served(CDS), served(LDS)], [['a LeastRequest'], ['one of a']]);
+  publisher.configure([group('a'), group('b')], [listener('one', 'b')]);
+  assert.deepEqual([served(CDS), served(LDS)], [['a LeastRequest', 'b LeastRequest'], ['one of a']]);
+  publisher.follow();
+  assert.deepEqual([served(CDS), served(LDS)], [['a LeastRequest', 'b LeastRequest'], ['one of b']]);
+  publisher.retire();
+  assert.deepEqual([served(CDS), served(LDS)], [['b LeastRequest'], ['one of b']]);
+});
+
+test('what needs no new cluster goes out at once, and a cluster that nobody uses stays until it is retired', () => {
+  const { publisher, store } = setUp();
+  const served = (type: string) =>
+    [...(store.current?.resources.get(type)?.values() ?? [])].map(({ bytes }) =>
+      Buffer.from(bytes).toString(),
+    );
+  publisher.configure([group('a'), group('b')], [listener('one', 'a'), listener('two', 'b')]);
+  const changed = { ...group('a'), envoyLbPolicy: 'RoundRobin' } as const;
+  publisher.configure([changed, group('b')], [listener('two', 'a')]);
+  assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin', 'b LeastRequest'], ['two of a']]);
+  publisher.configure([group('b')], []);
+  assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin', 'b LeastRequest'], []]);
+  publisher.retire();
+  assert.deepEqual([served(CDS), served(LDS)], [[], []]);
+});
+
+test('each kind of clients gets listeners in its own words, and all the same assignments', () => {
+  const [one, other] = [new SnapshotStore(), new SnapshotStore()];
+  const publisher = new Publisher(encoder, [
+    { store: one, listener: encodeListener },
+    { store: other, listener: (_, of) => [{ typeUrl: LDS, name: of.name, bytes: Buffer.from('other') }] },
+  ]);
+  publisher.configure([group('a')], [listener('one', 'a')]);
+  publisher.publish(assignment('a', 1));
+  assert.deepEqual([...(one.current?.resources.get(LDS)?.keys() ?? [])], ['one']);
+  assert.deepEqual([...(other.current?.resources.get(LDS)?.keys() ?? [])], ['a']);
+  assert.equal(one.current?.resources.get(EDS), other.current?.resources.get(EDS));
 });
 
 test('listeners are published as the configuration has them; without any their types are not served', () => {

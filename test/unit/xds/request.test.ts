@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   ERROR_MESSAGE_BYTES,
+  type NodeIdentity,
   readDeltaDiscoveryRequest,
   readDiscoveryRequest,
 } from '../../../src/xds/request.ts';
@@ -16,16 +17,21 @@ const texts = fc.array(text, { maxLength: 5 });
 const error = fc.option(fc.record({ code: fc.integer(), message: text }, { noNullPrototype: true }), {
   nil: undefined,
 });
-const node = fc.option(fc.record({ id: text, cluster: text }, { noNullPrototype: true }), { nil: undefined });
+const node = fc.option(fc.record({ id: text, cluster: text, userAgent: text }, { noNullPrototype: true }), {
+  nil: undefined,
+});
 /** As much of a node as is passed over. */
 const NODE_REST = {
-  userAgentName: 'envoy',
   userAgentBuildVersion: { version: { majorNumber: 1, minorNumber: 40 } },
   metadata: { fields: { a: { stringValue: 'b' }, n: { numberValue: 1.5 } } },
   locality: { region: 'r', zone: 'z' },
   extensions: Array.from({ length: 50 }, (_, i) => ({ name: `extension-${i}`, category: 'x'.repeat(50) })),
   clientFeatures: ['f'],
 };
+
+function nodeOf({ userAgent, ...rest }: NodeIdentity): object {
+  return { ...rest, userAgentName: userAgent, ...NODE_REST };
+}
 
 test('a request is read as protobufjs wrote it', () => {
   fc.assert(
@@ -35,13 +41,13 @@ test('a request is read as protobufjs wrote it', () => {
         typeUrl,
         responseNonce: nonce,
         errorDetail: detail && { ...detail, details: [{ typeUrl: 't', value: Buffer.from('d') }] },
-        node: identity && { ...identity, ...NODE_REST },
+        node: identity && nodeOf(identity),
         resourceNames: names,
         resourceLocators: [{ name: 'passed over' }],
       });
       assert.deepEqual(readDiscoveryRequest(bytes, true), {
         kind: 'request',
-        request: { typeUrl, nonce, error: detail, node: identity, names },
+        request: { typeUrl, nonce, error: detail, node: identity, nodeId: identity?.id, names },
       });
     }),
     RUNS,
@@ -64,7 +70,7 @@ test('a delta request is read as protobufjs wrote it', () => {
           typeUrl,
           responseNonce: nonce,
           errorDetail: detail,
-          node: identity && { ...identity, ...NODE_REST },
+          node: identity && nodeOf(identity),
           resourceNamesSubscribe: subscribe,
           resourceNamesUnsubscribe: unsubscribe,
           initialResourceVersions: initial,
@@ -77,6 +83,7 @@ test('a delta request is read as protobufjs wrote it', () => {
             nonce,
             error: detail,
             node: identity,
+            nodeId: identity?.id,
             subscribe,
             unsubscribe,
             initialVersions: new Map(Object.entries(initial)),
@@ -88,13 +95,24 @@ test('a delta request is read as protobufjs wrote it', () => {
   );
 });
 
-test('a node that is not wanted is passed over, even a broken one', () => {
-  const broken = Buffer.from([18, 2, 10, 9, 34, 1, 116]);
+test('of a node that is not wanted the id is read, and the rest is passed over, even a broken one', () => {
+  const broken = Buffer.from([18, 5, 10, 1, 110, 26, 9, 34, 1, 116]);
   assert.equal(readDiscoveryRequest(broken, true).kind, 'malformed');
   const read = readDiscoveryRequest(broken, false);
   assert.ok(read.kind === 'request');
-  assert.equal(read.request.node, undefined);
-  assert.equal(read.request.typeUrl, 't');
+  const { node: unwanted, nodeId, typeUrl } = read.request;
+  assert.deepEqual([unwanted, nodeId, typeUrl], [undefined, 'n', 't']);
+});
+
+test('a node without an id has an empty one', () => {
+  for (const [read, type] of [
+    [readDiscoveryRequest, DiscoveryRequest],
+    [readDeltaDiscoveryRequest, DeltaDiscoveryRequest],
+  ] as const) {
+    const result = read(encode(type, { node: { cluster: 'c' }, typeUrl: 't' }), false);
+    assert.ok(result.kind === 'request');
+    assert.equal(result.request.nodeId, '');
+  }
 });
 
 test('an empty error is a rejection nevertheless', () => {

@@ -9,6 +9,7 @@ const resource = fc.record({
   typeUrl: text,
   name: text,
   version: text,
+  serverGroup: text,
   bytes: fc.uint8Array({ minLength: 1, maxLength: 300 }),
 });
 const content = fc.record({
@@ -65,7 +66,7 @@ test('protobufjs reads a delta response as it was written', () => {
 });
 
 test('a resource without content is a resource', () => {
-  const empty = { typeUrl: 't', name: 'n', version: 'v', bytes: new Uint8Array() };
+  const empty = { typeUrl: 't', name: 'n', version: 'v', serverGroup: 'n', bytes: new Uint8Array() };
   const fields = { version: '1', typeUrl: 't', nonce: '1', resources: [empty], removed: [] };
   const decoded = DISCOVERY.DeltaDiscoveryResponse.decode(encodeDeltaDiscoveryResponse(fields));
   assert.deepEqual(DISCOVERY.DeltaDiscoveryResponse.toObject(decoded)['resources'], [

@@ -10,12 +10,15 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Acknowledgement, Rejection } from '../../../src/xds/observer.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 import { XdsServer } from '../../../src/xds/server.ts';
+import type { XdsSettings } from '../../../src/xds/settings.ts';
+import { XDS_SERVICES } from '../../../src/xds/services.ts';
 import { DISCOVERY, encode } from '../../support/discovery-proto.ts';
 import type { ReceivedResponse } from '../../support/discovery-response.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { snapshot } from '../../support/snapshots.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { XdsClient } from '../../support/xds-client.ts';
+import { xdsSettings } from '../../support/xds-settings.ts';
 
 const { cluster: CDS, endpoint: EDS, listener: LDS, route: RDS } = TYPE_URLS;
 const VARIANTS = ['sotw', 'delta'] as const;
@@ -29,9 +32,11 @@ let rejected: Rejection[];
 let log: Record<string, unknown>[];
 const clients = new Set<XdsClient>();
 
-function makeServer(clock = systemClock): XdsServer {
+function makeServer(clock = systemClock, settings: XdsSettings = xdsSettings()): XdsServer {
   return new XdsServer({
-    source: store,
+    services: XDS_SERVICES,
+    sourceOf: () => store,
+    settings,
     clock,
     log: pino({ base: null }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) }),
     observer: {
@@ -41,6 +46,7 @@ function makeServer(clock = systemClock): XdsServer {
       acknowledged: (each) => acknowledged.push(each),
       rejected: (each) => rejected.push(each),
       unknownType: (typeUrl) => events.push(`unknown ${typeUrl}`),
+      refused: (limit) => events.push(`refused ${limit}`),
     },
   });
 }
@@ -336,7 +342,7 @@ test('stopping ends every stream with UNAVAILABLE and frees the port', async () 
 async function stalled() {
   const clock = new FakeClock();
   const slow = makeServer(clock);
-  const large = { typeUrl: EDS, name: 'a', version: '1', bytes: Buffer.alloc(1024 * 1024) };
+  const large = { typeUrl: EDS, name: 'a', version: '1', serverGroup: 'a', bytes: Buffer.alloc(1024 * 1024) };
   store.set({ ...snapshot({}), resources: new Map([[EDS, new Map([['a', large]])]]) });
   address = await slow.listen({ host: '127.0.0.1', port: 0 });
   const session = connectHttp2(`http://${address.host}:${address.port}`);
@@ -358,15 +364,22 @@ test('stopping does not wait for a client that reads nothing', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('a client that reads nothing is cut off by a later push, and others are not', async () => {
+test('a client that reads nothing is cut off though nothing is pushed, and others are not', async () => {
   const { clock, slow } = await stalled();
   const reader = open('ads', 'sotw');
   reader.send({ typeUrl: CDS });
   assert.equal(content(await reader.next()), '');
-  await clock.advance(30_001);
-  store.set(snapshot({ cluster: { c: '1' } }));
-  await waitFor('the close', () => events.includes('closed eds delta'));
   reader.acknowledge(reader.responses[0] as ReceivedResponse);
+  await waitFor('the acknowledgement', () => acknowledged.length === 1);
+  await clock.advance(30_000);
+  assert.ok(!events.includes('refused ReadSeconds'));
+  await clock.advance(5_000);
+  await waitFor('the close', () => events.includes('closed eds delta'));
+  assert.deepEqual(
+    events.filter((event) => event.startsWith('refused')),
+    ['refused ReadSeconds'],
+  );
+  store.set(snapshot({ cluster: { c: '1' } }));
   assert.equal(content(await reader.next()), 'c@1');
   assert.ok(!events.includes('closed ads sotw'));
   await slow.stop();

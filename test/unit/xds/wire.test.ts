@@ -47,6 +47,13 @@ for (const [what, bytes, visit, failure] of malformed) {
   });
 }
 
+test('a text may hold the character that stands for what cannot be decoded', () => {
+  const reader = new WireReader(Buffer.from([10, 3, ...Buffer.from('\ufffd')]));
+  reader.next();
+  assert.equal(reader.string(), '\ufffd');
+  assert.equal(reader.failure, undefined);
+});
+
 test('a text in place of a number is a fault', () => {
   assert.equal(
     walk([10, 1, 97], (reader) => reader.int32()),

@@ -48,9 +48,9 @@ export const keys: readonly BadFile[] = [
     ],
   },
   {
-    name: 'Tls is not known',
-    text: edit(['Xds: {', 'Xds: {Tls: {CertFile: a}, ']),
-    mistakes: ['1:7: Xds.Tls: is an unknown key; known here: Listen, DrainSeconds'],
+    name: 'Tls of Admin is not known',
+    text: edit(['Admin: {', 'Admin: {Tls: {CertFile: a}, ']),
+    mistakes: ['2:9: Admin.Tls: is an unknown key; known here: Listen'],
   },
   {
     name: 'Discovery is not known',

@@ -348,4 +348,36 @@ export const ranges: readonly BadFile[] = [
       '20:43: ServiceExtensions[0].Components[0].Config.Scheduler.Saturation.RunningRequests.Clear: is missing; it must be an integer 0..999999',
     ],
   },
+  ...(
+    [
+      ['Streams', 0, 'an integer 1..1000000'],
+      ['Streams', 1_000_001, 'an integer 1..1000000'],
+      ['StreamsPerIdentity', 0, 'an integer 1..1000000'],
+      ['StreamsPerConnection', 100_001, 'an integer 1..100000'],
+      ['Names', 0.5, 'an integer 1..1000000'],
+      ['NameLength', 255, 'an integer 256..65536'],
+      ['MessageBytes', 131_071, 'an integer 131072..67108864'],
+      ['MessageBytes', 67_108_865, 'an integer 131072..67108864'],
+      ['RequestsPerSecond', 9, 'an integer 10..1000000'],
+      ['NewStreamsPerSecond', 0, 'an integer 1..1000000'],
+      ['ReadSeconds', 0, 'a number of seconds above 0, at most 86400'],
+      ['AckSeconds', 86_401, 'a number of seconds above 0, at most 86400'],
+    ] as const
+  ).map(([field, value, rule]) => ({
+    name: `Limits.${field} ${value}`,
+    text: edit(['Xds: {', `Xds: {Limits: {${field}: ${value}}, `]),
+    mistakes: [`1:${17 + field.length + 1}: Xds.Limits.${field}: is ${value}, but must be ${rule}`],
+  })),
+  {
+    name: 'Keepalive and MaxConnectionAgeSeconds of 0',
+    text: edit([
+      'Xds: {',
+      'Xds: {Keepalive: {IntervalSeconds: 0, TimeoutSeconds: 0}, MaxConnectionAgeSeconds: 0, ',
+    ]),
+    mistakes: [
+      '1:36: Xds.Keepalive.IntervalSeconds: is 0, but must be a number of seconds above 0, at most 86400',
+      '1:55: Xds.Keepalive.TimeoutSeconds: is 0, but must be a number of seconds above 0, at most 86400',
+      '1:84: Xds.MaxConnectionAgeSeconds: is 0, but must be a number of seconds above 0, at most 86400',
+    ],
+  },
 ];

@@ -1,34 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeCluster } from '../../../../src/xds/resources/cluster.ts';
+import { adsSource } from '../../../../src/xds/resources/config-source.ts';
 import { TYPE_URLS } from '../../../../src/xds/resources/type-urls.ts';
 import { serverGroup } from '../../../support/configuration.ts';
 import { assertGoldenResource } from '../../../support/golden-resource.ts';
 
 test('the cluster of a group', () => {
-  const bytes = encodeCluster(serverGroup('llama'));
+  const bytes = encodeCluster(serverGroup('llama'), adsSource);
   assertGoldenResource('cluster-least-request', TYPE_URLS.cluster, bytes);
 });
 
 test('the cluster of a group with plain round robin', () => {
-  const bytes = encodeCluster(serverGroup('llama', { envoyLbPolicy: 'RoundRobin' }));
+  const bytes = encodeCluster(serverGroup('llama', { envoyLbPolicy: 'RoundRobin' }), adsSource);
   assertGoldenResource('cluster-round-robin', TYPE_URLS.cluster, bytes);
 });
 
 test("CommonLbConfig has both its empty messages, whose absence would mean Envoy's 50 % and 1 s", () => {
-  const bytes = Buffer.from(encodeCluster(serverGroup('llama')));
+  const bytes = Buffer.from(encodeCluster(serverGroup('llama'), adsSource));
   // Cluster.common_lb_config is field 27: 4 bytes, healthy_panic_threshold 0a 00, update_merge_window 22 00
   const commonLbConfig = Buffer.from([0xda, 0x01, 0x04, 0x0a, 0x00, 0x22, 0x00]);
   assert.notEqual(bytes.indexOf(commonLbConfig), -1, bytes.toString('hex'));
 });
 
 test('equal groups give equal bytes, whatever their servers', () => {
-  const bytes = encodeCluster(serverGroup('llama'));
-  assert.deepEqual(encodeCluster(serverGroup('llama', { servers: [] })), bytes);
-  assert.notDeepEqual(encodeCluster(serverGroup('mistral')), bytes);
+  const bytes = encodeCluster(serverGroup('llama'), adsSource);
+  assert.deepEqual(encodeCluster(serverGroup('llama', { servers: [] }), adsSource), bytes);
+  assert.notDeepEqual(encodeCluster(serverGroup('mistral'), adsSource), bytes);
 });
 
 test('a name as a service mesh makes them', () => {
-  const bytes = encodeCluster(serverGroup('outbound|8000||llama.ns.svc.cluster.local'));
+  const bytes = encodeCluster(serverGroup('outbound|8000||llama.ns.svc.cluster.local'), adsSource);
   assertGoldenResource('cluster-mesh-name', TYPE_URLS.cluster, bytes);
 });

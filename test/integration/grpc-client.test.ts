@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { status } from '@grpc/grpc-js';
+import { App } from '../../src/app.ts';
+import type { Configuration, EndpointHealth } from '../../src/core/model.ts';
+import { Publisher } from '../../src/publish/publisher.ts';
+import { SnapshotStore } from '../../src/publish/snapshot-store.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { encoder, listenerEncoders } from '../../src/xds/encoder.ts';
+import { XdsServer } from '../../src/xds/server.ts';
+import { XDS_SERVICES } from '../../src/xds/services.ts';
+import { configuration, listener, serverGroup } from '../support/configuration.ts';
+import { GrpcBackend } from '../support/grpc-backend.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { xdsObserver } from '../support/xds-observer.ts';
+import { xdsSettings } from '../support/xds-settings.ts';
+
+const GROUP = 'llama';
+
+test('an application resolves a group by its name and follows a reload', async (t) => {
+  const backends = await startBackends(t, '127.0.45', 3);
+  const [first, second, third] = backends as [GrpcBackend, GrpcBackend, GrpcBackend];
+  const app = new App({ configuration: configurationOf(first), clock: systemClock, log: silentLogger });
+  const { xds } = await app.start();
+  t.after(() => app.stop(AbortSignal.abort()));
+  const application = new Application(t, xds.port);
+  assert.equal(await application.call(), first.id);
+  app.reload(configurationOf(second, third));
+  await waitFor('the other backends', async () => (await application.call()) !== first.id);
+  assert.deepEqual(await application.backends(10), [second.id, third.id]);
+});
+
+test('an application follows health, all of it too, and does not see weights', async (t) => {
+  const backends = await startBackends(t, '127.0.46', 2);
+  const [first, second] = backends as [GrpcBackend, GrpcBackend];
+  const plane = await startPlane(t, backends);
+  plane.publish('HEALTHY', 'HEALTHY');
+  const application = new Application(t, plane.port);
+  await waitFor('both backends', async () => (await application.backends(4)).length === 2);
+  const calls = await Promise.all(Array.from({ length: 20 }, () => application.call()));
+  assert.equal(calls.filter((id) => id === first.id).length, 10, 'the weights are 1 and 100');
+  plane.publish('HEALTHY', 'UNHEALTHY');
+  await waitFor('the one that is healthy', async () => (await application.backends(4)).length === 1);
+  assert.deepEqual(await application.backends(10), [first.id]);
+  plane.publish('UNHEALTHY', 'UNHEALTHY');
+  const refusal = `${status.UNAVAILABLE} `;
+  await waitFor('a refusal', async () => (await application.call()).startsWith(refusal));
+  plane.publish('UNHEALTHY', 'HEALTHY');
+  await waitFor('the one that is back', async () => (await application.call()) === second.id);
+  assert.deepEqual(plane.rejected, []);
+});
+
+async function startBackends(
+  t: TestContext,
+  network: string,
+  count: number,
+): Promise<readonly GrpcBackend[]> {
+  const backends = Array.from({ length: count }, (_, i) => new GrpcBackend(`${network}.${i + 1}`));
+  await Promise.all(backends.map((backend) => backend.start()));
+  t.after(() => {
+    for (const backend of backends) backend.stop();
+  });
+  return backends;
+}
+
+function configurationOf(...backends: readonly GrpcBackend[]): Configuration {
+  const listen = { host: '127.0.0.1', port: 0 };
+  const servers = backends.map(({ address, port, id }) => ({ address, port, id, weight: 100 }));
+  return configuration({
+    xds: { ...xdsSettings(), listen },
+    admin: { listen },
+    serverGroups: [serverGroup(GROUP, { servers })],
+  });
+}
+
+/** Publishes what the test says, in weights of 1 and 100. */
+async function startPlane(t: TestContext, backends: readonly GrpcBackend[]) {
+  const store = new SnapshotStore();
+  const publisher = new Publisher(encoder, [{ store, listener: listenerEncoders.grpc }]);
+  const rejected: string[] = [];
+  const server = new XdsServer({
+    services: XDS_SERVICES,
+    sourceOf: () => store,
+    clock: systemClock,
+    log: silentLogger,
+    settings: xdsSettings(),
+    observer: xdsObserver({
+      rejected: ({ message }) => rejected.push(message),
+      unknownType: (typeUrl) => rejected.push(typeUrl),
+    }),
+  });
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.stop());
+  publisher.configure([serverGroup(GROUP, { envoyLbPolicy: 'LeastRequest' })], [listener(GROUP)]);
+  const publish = (...healths: readonly EndpointHealth[]): void => {
+    const endpoints = backends.map(({ address, port: of }, i) => ({
+      address,
+      port: of,
+      weight: 100 ** i,
+      health: healths[i] ?? 'HEALTHY',
+    }));
+    publisher.publish({ serverGroup: GROUP, endpoints });
+  };
+  return { port, rejected, publish };
+}
+
+/** A gRPC application without a proxy. */
+class Application {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #answers: AsyncIterator<string, undefined>;
+
+  constructor(t: TestContext, xdsPort: number) {
+    const main = fileURLToPath(new URL('../support/grpc-application.ts', import.meta.url));
+    const server = { server_uri: `127.0.0.1:${xdsPort}`, channel_creds: [{ type: 'insecure' }] };
+    const bootstrap = {
+      xds_servers: [{ ...server, server_features: ['xds_v3'] }],
+      node: { id: 'application', locality: {} },
+    };
+    this.#child = spawn(process.execPath, ['--import', 'tsx', main, GROUP], {
+      env: { ...process.env, GRPC_XDS_BOOTSTRAP_CONFIG: JSON.stringify(bootstrap) },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    t.after(() => this.#child.stdin.end());
+  }
+
+  /** The backend that answered, or code and details of the error. */
+  async call(): Promise<string> {
+    this.#child.stdin.write('\n');
+    const { value, done } = await this.#answers.next();
+    if (done === true) throw new Error('the application ended');
+    return value;
+  }
+
+  /** The backends that answer so many calls, sorted. */
+  async backends(calls: number): Promise<readonly string[]> {
+    const answers = await Promise.all(Array.from({ length: calls }, () => this.call()));
+    return [...new Set(answers)].toSorted();
+  }
+}

@@ -1,0 +1,48 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** Stands between a client and a port of 127.0.0.1, passes bytes on, and can break every connection at once. */
+export class CuttableWire {
+  readonly port: number;
+  /** Connections so far. */
+  opened = 0;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  static async open(to: number): Promise<CuttableWire> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new CuttableWire(server, to);
+  }
+
+  private constructor(server: Server, to: number) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (near) => {
+      this.opened++;
+      const far = connect(to, '127.0.0.1');
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(one);
+        one
+          .on('error', () => undefined)
+          .on('close', () => {
+            this.#sockets.delete(one);
+            other.destroy();
+          });
+        one.pipe(other);
+      }
+    });
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.cut();
+    await closed;
+  }
+}

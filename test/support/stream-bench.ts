@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import type { status } from '@grpc/grpc-js';
+import { pino } from 'pino';
+import type { XdsLimits } from '../../src/core/model.ts';
+import { LogLimiter } from '../../src/runtime/log-limiter.ts';
+import { Feed } from '../../src/xds/feed.ts';
+import type { Acknowledgement, Rejection, XdsObserver } from '../../src/xds/observer.ts';
+import { Refusals } from '../../src/xds/refusals.ts';
+import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
+import { SERVED_TYPES } from '../../src/xds/served-types.ts';
+import { XdsStream } from '../../src/xds/stream.ts';
+import { DELTA } from '../../src/xds/variant.ts';
+import { DISCOVERY, encode } from './discovery-proto.ts';
+import { readDelta } from './discovery-response.ts';
+import { FakeClock } from './fake-clock.ts';
+import { type Contents, snapshot } from './snapshots.ts';
+import { xdsSettings } from './xds-settings.ts';
+
+/** A delta stream whose other side is in the test's hands. */
+export class StreamBench {
+  readonly written: { readonly type: string; readonly names: readonly string[]; readonly nonce: string }[] =
+    [];
+  readonly acknowledged: Acknowledgement[] = [];
+  readonly rejected: Rejection[] = [];
+  readonly unknown: string[] = [];
+  readonly refused: string[] = [];
+  readonly log: Record<string, unknown>[] = [];
+  readonly clock = new FakeClock(1000);
+  ended: readonly [status, string] | undefined;
+  aborted = 0;
+  sentBytes = 0;
+  readonly stream;
+  readonly #feed = new Feed();
+  #done: (() => void) | undefined;
+
+  constructor(types = SERVED_TYPES, limits: Partial<XdsLimits> = {}) {
+    const log = pino(
+      { base: null },
+      { write: (line) => this.log.push(JSON.parse(line) as Record<string, unknown>) },
+    );
+    const observer: XdsObserver = {
+      streamOpened: () => undefined,
+      streamClosed: () => undefined,
+      sent: (_typeUrl, bytes) => {
+        this.sentBytes += bytes;
+      },
+      acknowledged: (each) => this.acknowledged.push(each),
+      rejected: (each) => this.rejected.push(each),
+      unknownType: () => undefined,
+      refused: (limit) => this.refused.push(limit),
+    };
+    const warnings = new LogLimiter({ log, clock: this.clock });
+    this.stream = new XdsStream({
+      kind: 'ads',
+      client: '10.0.0.1',
+      identities: [],
+      variant: DELTA,
+      types,
+      context: {
+        join: () => ({ feed: this.#feed, leave: () => undefined }),
+        clock: this.clock,
+        limits: xdsSettings(limits).limits,
+        warnings,
+        refusals: new Refusals(observer, warnings),
+        observer,
+        unknownType: (typeUrl) => this.unknown.push(typeUrl),
+      },
+      transport: {
+        write: (bytes, done) => {
+          const { typeUrl, nonce, resources } = readDelta(bytes);
+          const names = resources.map(({ name, version }) => `${name}@${version}`);
+          const kind = Object.entries(TYPE_URLS).find(([, url]) => url === typeUrl)?.[0];
+          this.written.push({ type: kind ?? '', names, nonce });
+          assert.equal(this.#done, undefined, 'one write in flight');
+          this.#done = done;
+        },
+        end: (code, details) => {
+          this.ended = [code, details];
+        },
+        abort: () => {
+          this.aborted++;
+        },
+      },
+    });
+  }
+
+  publish(contents: Contents, held?: readonly string[]): void {
+    this.#feed.accept(snapshot(contents, held));
+    this.stream.push();
+  }
+
+  request(type: keyof typeof TYPE_URLS, fields: object = {}): void {
+    this.stream.receive(encode(DISCOVERY.DeltaDiscoveryRequest, { typeUrl: TYPE_URLS[type], ...fields }));
+  }
+
+  /** HTTP/2 takes the message in flight. */
+  drain(): boolean {
+    const done = this.#done;
+    this.#done = undefined;
+    done?.();
+    return done !== undefined;
+  }
+
+  /** HTTP/2 takes everything. @returns `type name@version …` of what was written since `from`. */
+  flush(from = 0): readonly string[] {
+    while (this.drain());
+    return this.written.slice(from).map(({ type, names }) => [type, ...names].join(' '));
+  }
+
+  acknowledgeAll(): void {
+    this.flush();
+    for (const { type, nonce } of this.written)
+      this.request(type as keyof typeof TYPE_URLS, { responseNonce: nonce });
+  }
+}
+
+export const EVERYTHING: Contents = {
+  cluster: { g: '1' },
+  endpoint: { g: '1' },
+  listener: { l: '1' },
+  route: { r: '1' },
+};
+
+/** A client of everything, served and settled. */
+export function served(limits: Partial<XdsLimits> = {}): StreamBench {
+  const bench = new StreamBench(SERVED_TYPES, limits);
+  bench.publish(EVERYTHING);
+  bench.request('cluster', { node: { id: 'n', cluster: 'c' } });
+  bench.request('endpoint', { resourceNamesSubscribe: ['g'] });
+  bench.request('listener');
+  bench.request('route', { resourceNamesSubscribe: ['r'] });
+  bench.acknowledgeAll();
+  bench.written.length = 0;
+  return bench;
+}

@@ -1,0 +1,65 @@
+import { pino } from 'pino';
+import type { ListenAddress } from '../../src/core/model.ts';
+import { type Snapshot, SnapshotStore } from '../../src/publish/snapshot-store.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { XdsServer } from '../../src/xds/server.ts';
+import { XDS_SERVICES } from '../../src/xds/services.ts';
+import type { XdsSettings } from '../../src/xds/settings.ts';
+import { xdsSettings } from './xds-settings.ts';
+
+/** Knows how many follow it. */
+class CountingStore extends SnapshotStore {
+  followers = 0;
+
+  override subscribe(listener: (snapshot: Snapshot) => void): () => void {
+    this.followers++;
+    const unsubscribe = super.subscribe(listener);
+    return () => {
+      this.followers--;
+      unsubscribe();
+    };
+  }
+}
+
+/** An xDS server over real sockets, and what it told. */
+export class XdsHarness {
+  readonly store = new CountingStore();
+  readonly server: XdsServer;
+  readonly refused: string[] = [];
+  readonly log: Record<string, unknown>[] = [];
+  opened = 0;
+  closed = 0;
+  acknowledged = 0;
+  rejected = 0;
+
+  constructor(options: { readonly clock?: Clock; readonly settings?: XdsSettings } = {}) {
+    this.server = new XdsServer({
+      services: XDS_SERVICES,
+      sourceOf: () => this.store,
+      settings: options.settings ?? xdsSettings(),
+      clock: options.clock ?? systemClock,
+      log: pino(
+        { base: null },
+        { write: (line) => this.log.push(JSON.parse(line) as Record<string, unknown>) },
+      ),
+      observer: {
+        streamOpened: () => this.opened++,
+        streamClosed: () => this.closed++,
+        sent: () => undefined,
+        acknowledged: () => this.acknowledged++,
+        rejected: () => this.rejected++,
+        unknownType: () => undefined,
+        refused: (limit) => this.refused.push(limit),
+      },
+    });
+  }
+
+  /** Streams that are open. */
+  get streams(): number {
+    return this.opened - this.closed;
+  }
+
+  listen(): Promise<ListenAddress> {
+    return this.server.listen({ host: '127.0.0.1', port: 0 });
+  }
+}

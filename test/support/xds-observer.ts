@@ -1,0 +1,17 @@
+import type { XdsObserver } from '../../src/xds/observer.ts';
+
+const ignore = (): void => undefined;
+
+/** Looks at nothing but what `interest` names. */
+export function xdsObserver(interest: Partial<XdsObserver> = {}): XdsObserver {
+  return {
+    streamOpened: ignore,
+    streamClosed: ignore,
+    sent: ignore,
+    acknowledged: ignore,
+    rejected: ignore,
+    refused: ignore,
+    unknownType: ignore,
+    ...interest,
+  };
+}

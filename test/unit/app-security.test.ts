@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { App } from '../../src/app.ts';
+import type { TlsFiles } from '../../src/core/model.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { configuration } from '../support/configuration.ts';
+import { TestCa } from '../support/pki.ts';
+import { freePort } from '../support/ports.ts';
+import { xdsSettings } from '../support/xds-settings.ts';
+
+const WARNING = /no Xds\.Tls: whoever reaches this port reads every assignment/;
+
+interface Started {
+  readonly app: App;
+  readonly log: readonly string[];
+  readonly adminPort: number;
+}
+
+async function makeApp(host: string, tls?: TlsFiles): Promise<Started> {
+  const log: string[] = [];
+  const adminPort = await freePort();
+  const app = new App({
+    configuration: configuration({
+      xds: { ...xdsSettings(), listen: { host, port: 0 }, drainSeconds: 0.001, tls },
+      admin: { listen: { host: '127.0.0.1', port: adminPort } },
+      listeners: [],
+    }),
+    clock: systemClock,
+    log: pino({ base: null }, { write: (line) => log.push(line) }),
+  });
+  return { app, log, adminPort };
+}
+
+/** The log of a start. */
+async function logOf(host: string, tls?: TlsFiles): Promise<string> {
+  const { app, log } = await makeApp(host, tls);
+  await app.start();
+  await app.stop(AbortSignal.abort());
+  return log.join('');
+}
+
+for (const host of ['0.0.0.0', '::']) {
+  test(`plain text on ${host}: a warning at the start`, async () => {
+    assert.match(await logOf(host), WARNING);
+  });
+}
+
+for (const host of ['127.0.0.1', '127.0.0.9', '::1']) {
+  test(`plain text on ${host}: none`, async () => {
+    assert.doesNotMatch(await logOf(host), WARNING);
+  });
+}
+
+test('TLS on every address: none', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-app-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const { cert, key } = await (await TestCa.create()).issue();
+  const tls = { certFile: join(folder, 'crt'), keyFile: join(folder, 'key'), clientCaFile: undefined };
+  await writeFile(tls.certFile, cert);
+  await writeFile(tls.keyFile, key);
+  assert.doesNotMatch(await logOf('0.0.0.0', tls), WARNING);
+});
+
+test('certificates that are not there: no start, and nothing is left open', async () => {
+  const tls = { certFile: '/nowhere/crt', keyFile: '/nowhere/key', clientCaFile: undefined };
+  const { app, adminPort } = await makeApp('127.0.0.1', tls);
+  await assert.rejects(app.start(), {
+    name: 'PlimsollError',
+    code: 'io',
+    message: /^Xds\.Tls\.CertFile \/nowhere\/crt: cannot be read: ENOENT/,
+  });
+  const successor = createServer();
+  await new Promise<void>((resolve, reject) => {
+    successor.once('error', reject).listen(adminPort, '127.0.0.1', resolve);
+  });
+  await new Promise((resolve) => successor.close(resolve));
+});
