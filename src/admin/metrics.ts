@@ -15,6 +15,7 @@ export class Metrics {
   readonly #acks: Counter<'type'>;
   readonly #nacks: Counter<'type'>;
   readonly #unknownTypes: Counter;
+  readonly #unknownNames: Counter<'type'>;
   readonly #ackSeconds: Histogram<'server_group'>;
   readonly #reloads: Counter<'result'>;
   readonly #reloadOk: Gauge;
@@ -27,13 +28,13 @@ export class Metrics {
     const registers = [this.#registry];
     const typeCounter = (name: string, help: string): Counter<'type'> =>
       new Counter({ name: `plimsoll_xds_${name}`, help, labelNames: ['type'], registers });
-    collectDefaultMetrics({ register: this.#registry, prefix: 'plimsoll_' });
     defineDecisionGauges(this.#registry, decisions, now);
     this.#decisions = new DecisionCounters(this.#registry);
     this.#responses = typeCounter('responses_total', 'Responses written.');
     this.#responseBytes = typeCounter('response_bytes_total', 'Bytes of the responses written.');
     this.#acks = typeCounter('acks_total', 'Responses that a client took.');
     this.#nacks = typeCounter('nacks_total', 'Responses that a client refused.');
+    this.#unknownNames = typeCounter('unknown_name_requests_total', 'Names asked for that do not exist.');
     this.#streams = new Gauge({
       name: 'plimsoll_xds_streams',
       help: 'Open xDS streams.',
@@ -60,10 +61,11 @@ export class Metrics {
     });
     this.#reloadOk = new Gauge({
       name: 'plimsoll_config_last_reload_successful',
-      help: '1: the file as last read is in force; 0: it was refused, and the one before is.',
+      help: '1: the last reload was put in force; 0: it was refused, and what stood before does.',
       registers,
     });
     this.#reloadOk.set(1);
+    collectDefaultMetrics({ register: this.#registry, prefix: 'plimsoll_' });
   }
 
   get contentType(): string {
@@ -111,6 +113,10 @@ export class Metrics {
 
   rejected(typeUrl: string): void {
     this.#nacks.inc({ type: shortType(typeUrl) });
+  }
+
+  unknownName(typeUrl: string): void {
+    this.#unknownNames.inc({ type: shortType(typeUrl) });
   }
 
   unknownType(): void {

@@ -26,8 +26,8 @@ const GRPC_OPTIONS = {
 /** How long {@link XdsServer.stop} lets connections close on their own. */
 const STOP_GRACE_MS = 1_000;
 
-/** Clients choose the type URLs: no more than this many different ones are warned of. */
-const UNKNOWN_TYPES_LIMIT = 32;
+/** Clients choose type URLs and names: no more than this many different ones of each are warned of. */
+const UNKNOWN_LIMIT = 32;
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
 
@@ -40,6 +40,7 @@ export class XdsServer {
   readonly #injector = this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());
   readonly #streams = new Set<Pick<XdsStream<Request>, 'push' | 'end'>>();
   readonly #unknownTypes = new Set<string>();
+  readonly #unknownNames = new Set<string>();
   #unsubscribe: (() => void) | undefined;
   #stopped: Promise<void> | undefined;
 
@@ -54,7 +55,10 @@ export class XdsServer {
     const unknownType = (typeUrl: string, node: string): void => {
       this.#unknownType(typeUrl, node);
     };
-    this.#context = { feed: new Feed(), clock, log, observer, unknownType };
+    const unknownName = (typeUrl: string, name: string, node: string): void => {
+      this.#unknownName(typeUrl, name, node);
+    };
+    this.#context = { feed: new Feed(), clock, log, observer, unknownType, unknownName };
     for (const service of XDS_SERVICES) {
       this.#grpc.addService(definitionOf(service), {
         sotw: (call: Call) => {
@@ -138,11 +142,27 @@ export class XdsServer {
 
   #unknownType(typeUrl: string, node: string): void {
     this.#context.observer.unknownType(typeUrl);
-    if (this.#unknownTypes.has(typeUrl) || this.#unknownTypes.size >= UNKNOWN_TYPES_LIMIT) return;
-    this.#unknownTypes.add(typeUrl);
+    if (!isNew(this.#unknownTypes, typeUrl)) return;
     this.#context.log.warn(
       { type: typeUrl, node },
       'a sidecar asks for a type that is not served: it gets no answer',
     );
   }
+
+  #unknownName(typeUrl: string, name: string, node: string): void {
+    this.#context.observer.unknownName(typeUrl);
+    if (!isNew(this.#unknownNames, `${typeUrl} ${name}`)) return;
+    const existing = [...(this.#source.current?.resources.get(typeUrl)?.keys() ?? [])];
+    this.#context.log.warn(
+      { type: typeUrl, name, node, existing: existing.slice(0, 10), total: existing.length },
+      'a sidecar asks for a name that does not exist: it gets it when it appears',
+    );
+  }
+}
+
+/** Whether `text` is met for the first time, as long as there is room to remember it. */
+function isNew(known: Set<string>, text: string): boolean {
+  if (known.has(text) || known.size >= UNKNOWN_LIMIT) return false;
+  known.add(text);
+  return true;
 }

@@ -6,7 +6,7 @@ import type { Feed } from './feed.ts';
 import type { StreamKind, XdsObserver } from './observer.ts';
 import type { NodeIdentity, Request, RequestError } from './request.ts';
 import type { ServedType } from './served-types.ts';
-import type { Subscription, Update, Versions } from './subscription.ts';
+import { EVERY_NAME, type Subscription, type Update, type Versions } from './subscription.ts';
 import type { Variant } from './variant.ts';
 
 /** A client whose HTTP/2 window has taken nothing of a response for this long does not read. */
@@ -32,6 +32,8 @@ export interface StreamContext {
   readonly observer: XdsObserver;
   /** Called for every request of a type that is not served. */
   readonly unknownType: (typeUrl: string, node: string) => void;
+  /** Called for every name that a request asks for and that does not exist. */
+  readonly unknownName: (typeUrl: string, name: string, node: string) => void;
 }
 
 /**
@@ -81,6 +83,7 @@ export class XdsStream<R extends Request> {
     const subscription = this.#subscriptions.get(type.url) ?? this.#open(type);
     const settled = subscription.receive(request);
     if (settled !== undefined) this.#report(type, request.error, settled);
+    else this.#checkNames(type, this.#variant.namesOf(request));
     this.#send();
   }
 
@@ -125,6 +128,16 @@ export class XdsStream<R extends Request> {
       this.end(status.INVALID_ARGUMENT, 'a request on an aggregated stream needs type_url');
     else this.#context.unknownType(printable(typeUrl), this.#nodeId);
     return undefined;
+  }
+
+  /** A name that does not exist may appear later; mostly it is a mistake in the client's configuration. */
+  #checkNames({ url }: ServedType, names: readonly string[]): void {
+    const view = this.#context.feed.view(url);
+    if (view === undefined) return;
+    for (const name of names) {
+      if (name === '' || name === EVERY_NAME || view.resources.has(name) || view.held.has(name)) continue;
+      this.#context.unknownName(url, printable(name), this.#nodeId);
+    }
   }
 
   /**

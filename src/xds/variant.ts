@@ -17,6 +17,8 @@ import type { Subscription } from './subscription.ts';
 export interface Variant<R extends Request> {
   readonly name: VariantName;
   read(bytes: Buffer, withNode: boolean): ReadResult<R>;
+  /** The names that a request asks for, or asks for again. */
+  namesOf(request: R): readonly string[];
   /** @param trustsClient what the client says to have from an earlier stream is not sent again. */
   subscribe(type: ServedType, trustsClient: boolean): Subscription<R>;
 }
@@ -24,11 +26,13 @@ export interface Variant<R extends Request> {
 export const SOTW: Variant<DiscoveryRequest> = {
   name: 'sotw',
   read: readDiscoveryRequest,
+  namesOf: (request) => request.names,
   subscribe: (type) => (type.complete ? new SotwSetSubscription() : new SotwSubscription()),
 };
 
 export const DELTA: Variant<DeltaDiscoveryRequest> = {
   name: 'delta',
   read: readDeltaDiscoveryRequest,
+  namesOf: (request) => request.subscribe,
   subscribe: (type, trustsClient) => new DeltaSubscription(type.complete, trustsClient),
 };

@@ -70,6 +70,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
         sent: () => undefined,
         rejected: ({ message }) => assert.fail(message),
         unknownType: () => undefined,
+        unknownName: () => undefined,
         acknowledged: ({ resources }) => {
           for (const version of resources.values()) taken.add(version);
         },

@@ -24,6 +24,7 @@ class Bench {
   readonly clock = new FakeClock(1000);
   ended: readonly [status, string] | undefined;
   aborted = 0;
+  readonly unknownNames: string[] = [];
   sentBytes = 0;
   readonly stream;
   readonly #feed = new Feed();
@@ -50,8 +51,10 @@ class Bench {
           acknowledged: (each) => this.acknowledged.push(each),
           rejected: (each) => this.rejected.push(each),
           unknownType: () => undefined,
+          unknownName: () => undefined,
         },
         unknownType: (typeUrl) => this.unknown.push(typeUrl),
+        unknownName: (_typeUrl, name, node) => this.unknownNames.push(`${name} by ${node}`),
       },
       transport: {
         write: (bytes, done) => {
@@ -72,8 +75,12 @@ class Bench {
     });
   }
 
-  publish(contents: Contents, held?: readonly string[]): void {
-    this.#feed.accept(snapshot(contents, held));
+  publish(
+    contents: Contents,
+    held?: readonly string[],
+    unpublished?: readonly (keyof typeof TYPE_URLS)[],
+  ): void {
+    this.#feed.accept(snapshot(contents, held, unpublished));
     this.stream.push();
   }
 
@@ -295,4 +302,25 @@ test('a client that does not read loses its connection at the first push beyond 
   bench.publish({ ...EVERYTHING, endpoint: { g: '4' } });
   assert.equal(bench.aborted, 1);
   assert.equal(bench.written.length, 1);
+});
+
+test('names that do not exist are told, held ones and repeated acknowledgements are not', () => {
+  const bench = new Bench();
+  bench.publish(EVERYTHING, ['held']);
+  bench.request('endpoint', { node: { id: 'n' }, resourceNamesSubscribe: ['g', 'held', 'lama\n', '*', ''] });
+  assert.deepEqual(bench.unknownNames, ['lama\\u{a} by n']);
+  bench.acknowledgeAll();
+  assert.equal(bench.unknownNames.length, 1);
+});
+
+test('nothing is said of a type that is not published: an empty answer would delete what the client has', () => {
+  const bench = new Bench();
+  bench.publish({}, [], ['cluster']);
+  bench.request('cluster', { node: { id: 'n' } });
+  assert.deepEqual(bench.flush(), []);
+  bench.publish(EVERYTHING);
+  assert.deepEqual(bench.flush(), ['cluster g@1']);
+  bench.acknowledgeAll();
+  bench.publish({}, [], ['cluster']);
+  assert.deepEqual(bench.flush(1), []);
 });
