@@ -6,6 +6,7 @@ import { Balancer } from './publish/balancer.ts';
 import { Publisher } from './publish/publisher.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
+import { formatHostPort } from './runtime/host-port.ts';
 import type { Logger } from './runtime/log.ts';
 import { encoder } from './xds/encoder.ts';
 import { TYPE_URLS } from './xds/resources/type-urls.ts';
@@ -57,7 +58,7 @@ export class App {
       },
     });
     const store = new SnapshotStore();
-    this.#publisher = new Publisher(store, encoder);
+    this.#publisher = new Publisher({ store, encoder, clock });
     this.#balancer = new Balancer({
       publisher: this.#publisher,
       clock,
@@ -112,6 +113,9 @@ export class App {
       if (JSON.stringify(before[part]) !== JSON.stringify(configuration[part])) {
         this.#log.warn(`a change of ${part} needs a restart; the value from before stays in force`);
       }
+    }
+    if (before.listeners.length > 0 && configuration.listeners.length === 0) {
+      this.#log.warn('no listeners any more: sidecars keep those that they have');
     }
     const { xds, admin, log } = before;
     this.#configuration = { ...configuration, xds, admin, log };
@@ -198,6 +202,9 @@ export class App {
       rejected: ({ typeUrl }) => {
         metrics.rejected(typeUrl);
       },
+      unknownName: (typeUrl) => {
+        metrics.unknownName(typeUrl);
+      },
       unknownType: () => {
         metrics.unknownType();
       },
@@ -206,5 +213,5 @@ export class App {
 }
 
 function show({ host, port }: ListenAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(host, port);
 }

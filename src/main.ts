@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './commands/early-hangup.ts';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
@@ -11,6 +12,13 @@ const io = {
     process.stderr.write(text);
   },
 };
+
+/** Whoever reads our output may stop doing so (`| head`): that is no fault of ours, and there is no one left to tell. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 
 const program = new Command('plimsoll')
   .description('Load-aware xDS control plane for LLM inference fleets behind Envoy.')

@@ -1,5 +1,6 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
+import type { Sample } from './model.ts';
 import { isOutdated } from './outdated.ts';
 
 /** How long a request stays with a backend, and the decaying sums that the estimate comes from. */
@@ -38,6 +39,7 @@ const MEMORY_SECONDS = 30;
 const SHORTEST_SECONDS = 0.5;
 const LONGEST_SECONDS = 120;
 const REQUESTS_NEEDED = 5;
+const NEWCOMERS_PER_SECOND = 64;
 
 /**
  * Little's law over a decaying window. Cancelled requests are in `inside` and not in `finished`, which makes the
@@ -80,7 +82,7 @@ export function stayObservation(
   for (let index = 0; index < after.length; index++) {
     const { sample, sampledAtMs, missed, frozen } = at(after, index);
     if (sample?.finished === undefined || frozen || at(shares, index) === 0) continue;
-    const inside = (sample.queued ?? 0) + (sample.running ?? 0);
+    const inside = insideOf(sample);
     if (missed > 0) {
       sum.inside += inside * fading((nowMs - sampledAtMs) / 1000);
       continue;
@@ -90,15 +92,34 @@ export function stayObservation(
     const silenceMs = sampledAtMs - past.sampledAtMs;
     if (past.sample?.finished === undefined || isOutdated(silenceMs, intervalSeconds)) continue;
     if (sample.finished < past.sample.finished) continue;
+    const seconds = silenceMs / 1000;
+    const insideBefore = insideOf(past.sample);
     sum.compared++;
-    sum.insideSeconds += (inside * silenceMs) / 1000;
-    sum.finished += sample.finished - past.sample.finished;
+    sum.insideSeconds += seconds * credibleInside(inside, insideBefore, seconds);
+    sum.finished += Math.min(
+      sample.finished - past.sample.finished,
+      credibleFinished(Math.max(inside, insideBefore), seconds),
+    );
     if (sample.latency === undefined || past.sample.latency === undefined) continue;
     if (sample.latency.count < past.sample.latency.count) continue;
     sum.latencySum += Math.max(0, sample.latency.sumSeconds - past.sample.latency.sumSeconds);
     sum.latencyCount += sample.latency.count - past.sample.latency.count;
   }
   return sum;
+}
+
+function insideOf({ queued, running }: Sample): number {
+  return (queued ?? 0) + (running ?? 0);
+}
+
+/** One absurd gauge must not stand in the window for minutes: it counts as twice what was inside, and some newcomers. */
+function credibleInside(inside: number, before: number, seconds: number): number {
+  return Math.min(inside, 2 * before + NEWCOMERS_PER_SECOND * Math.max(1, seconds));
+}
+
+/** Nor a counter that fell and came back, as when a series was missing from one page: no stay is counted as shorter. */
+function credibleFinished(inside: number, seconds: number): number {
+  return ((inside + 1) * seconds) / SHORTEST_SECONDS;
 }
 
 /** What is left of something so old in the window. */

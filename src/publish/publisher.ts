@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Assignment, Listener, ServerGroup } from '../core/model.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { checkAssignment } from './check.ts';
-import type { Resource, Snapshot, SnapshotStore } from './snapshot-store.ts';
+import { Front } from './front.ts';
+import type { Resource, SnapshotStore } from './snapshot-store.ts';
 
 /** An encoded message and what it is called; the publisher adds the version. */
 export type EncodedResource = Omit<Resource, 'version'>;
 
 /** Turns values into the messages that sidecars take. Handed in, so that protobuf stays in `xds`. */
 export interface Encoder {
-  readonly endpointType: string;
   endpoints(assignment: Assignment): EncodedResource;
-  /** The cluster, listener and route of one listener and its group. */
-  listener(listener: Listener, group: ServerGroup): readonly EncodedResource[];
+  cluster(group: ServerGroup): EncodedResource;
+  listener(listener: Listener, group: ServerGroup): EncodedResource;
+  route(listener: Listener, group: ServerGroup): EncodedResource;
+  /** The type of what `endpoints` returns. */
+  readonly endpointType: string;
 }
 
 /**
@@ -22,15 +26,17 @@ export interface Encoder {
 export class Publisher {
   readonly #store: SnapshotStore;
   readonly #encoder: Encoder;
+  readonly #clock: Clock;
+  readonly #front = new Front();
   readonly #groups = new Set<string>();
   readonly #removed = new Set<string>();
-  #listenerResources = new Map<string, Map<string, Resource>>();
-  #endpoints = new Map<string, Resource>();
-  #assignments = new Map<string, Assignment>();
+  readonly #endpoints = new Map<string, Resource>();
+  readonly #assignments = new Map<string, Assignment>();
 
-  constructor(store: SnapshotStore, encoder: Encoder) {
-    this.#store = store;
-    this.#encoder = encoder;
+  constructor(options: { readonly store: SnapshotStore; readonly encoder: Encoder; readonly clock: Clock }) {
+    this.#store = options.store;
+    this.#encoder = options.encoder;
+    this.#clock = options.clock;
   }
 
   /**
@@ -44,14 +50,16 @@ export class Publisher {
     for (const name of gone) {
       this.#groups.delete(name);
       this.#removed.add(name);
-      this.#endpoints.delete(name);
-      this.#assignments.delete(name);
     }
     for (const name of names) {
       this.#groups.add(name);
       this.#removed.delete(name);
     }
-    this.#listenerResources = this.#encodeListeners(groups, listeners);
+    this.#front.configure(groups, listeners, (listener, group) => ({
+      cluster: withVersion(this.#encoder.cluster(group)),
+      listener: withVersion(this.#encoder.listener(listener, group)),
+      route: withVersion(this.#encoder.route(listener, group)),
+    }));
     this.#commit();
     return gone;
   }
@@ -74,8 +82,8 @@ export class Publisher {
     if (this.#endpoints.get(name)?.version === resource.version) {
       return { version: resource.version, changed: false };
     }
-    this.#endpoints = new Map(this.#endpoints).set(name, resource);
-    this.#assignments = new Map(this.#assignments).set(name, assignment);
+    this.#endpoints.set(name, resource);
+    this.#assignments.set(name, assignment);
     this.#commit();
     return { version: resource.version, changed: true };
   }
@@ -85,40 +93,37 @@ export class Publisher {
     return [...this.#groups].every((name) => this.#endpoints.has(name));
   }
 
-  #encodeListeners(
-    groups: readonly ServerGroup[],
-    listeners: readonly Listener[],
-  ): Map<string, Map<string, Resource>> {
-    const byName = new Map(groups.map((group) => [group.name, group]));
-    const resources = new Map<string, Map<string, Resource>>();
-    for (const listener of listeners) {
-      const group = byName.get(listener.serverGroup);
-      if (group === undefined) {
-        throw new PlimsollError(
-          'internal',
-          `listener ${listener.name}: there is no server group ${listener.serverGroup}`,
-        );
-      }
-      for (const encoded of this.#encoder.listener(listener, group)) {
-        const ofType = resources.get(encoded.typeUrl) ?? new Map<string, Resource>();
-        resources.set(encoded.typeUrl, ofType.set(encoded.name, withVersion(encoded)));
-      }
-    }
-    return resources;
-  }
-
   #commit(): void {
-    const held = [...this.#groups].filter((name) => !this.#endpoints.has(name));
-    const snapshot: Snapshot = {
-      resources: new Map<string, ReadonlyMap<string, Resource>>([
-        ...this.#listenerResources,
-        [this.#encoder.endpointType, new Map(this.#endpoints)],
-      ]),
-      held: new Map([[this.#encoder.endpointType, new Set([...held, ...this.#removed])]]),
+    const front = this.#front;
+    front.refresh((name) => this.#endpoints.has(name), this.#clock.now());
+    for (const name of this.#removed) {
+      if (front.clusters.has(name)) continue;
+      this.#endpoints.delete(name);
+      this.#assignments.delete(name);
+    }
+    const held = [...this.#groups, ...this.#removed].filter((name) => !this.#endpoints.has(name));
+    const entries = [...front.entries.values()];
+    // without listeners the types of a front are not there at all: nothing is said of them, and nothing deleted
+    const resources = byType([
+      ...(entries.length === 0 ? [] : [...front.clusters.values()].map(({ resource }) => resource)),
+      ...entries.flatMap(({ listener, route }) => [listener, route]),
+    ]);
+    resources.set(this.#encoder.endpointType, new Map(this.#endpoints));
+    this.#store.set({
+      resources,
+      held: new Map([[this.#encoder.endpointType, new Set(held)]]),
       assignments: new Map(this.#assignments),
-    };
-    this.#store.set(snapshot);
+    });
   }
+}
+
+function byType(resources: readonly Resource[]): Map<string, Map<string, Resource>> {
+  const types = new Map<string, Map<string, Resource>>();
+  for (const resource of resources) {
+    const ofType = types.get(resource.typeUrl) ?? new Map<string, Resource>();
+    types.set(resource.typeUrl, ofType.set(resource.name, resource));
+  }
+  return types;
 }
 
 function withVersion(encoded: EncodedResource): Resource {

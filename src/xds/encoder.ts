@@ -23,11 +23,15 @@ export const encoder = {
     };
   },
 
-  listener(listener: Listener, group: ServerGroup): readonly Encoded[] {
-    return [
-      { typeUrl: TYPE_URLS.cluster, name: group.name, bytes: encodeCluster(group) },
-      { typeUrl: TYPE_URLS.listener, name: listener.name, bytes: encodeListener(listener, group) },
-      { typeUrl: TYPE_URLS.route, name: listener.name, bytes: encodeRoute(listener, group) },
-    ];
+  cluster(group: ServerGroup): Encoded {
+    return { typeUrl: TYPE_URLS.cluster, name: group.name, bytes: encodeCluster(group) };
+  },
+
+  listener(listener: Listener, group: ServerGroup): Encoded {
+    return { typeUrl: TYPE_URLS.listener, name: listener.name, bytes: encodeListener(listener, group) };
+  },
+
+  route(listener: Listener, group: ServerGroup): Encoded {
+    return { typeUrl: TYPE_URLS.route, name: listener.name, bytes: encodeRoute(listener, group) };
   },
 } as const;

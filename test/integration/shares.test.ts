@@ -58,7 +58,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
     const configuration = configure({ backends, group: 'EnvoyLbPolicy: RoundRobin' });
     const group = configuration.serverGroups[0] as ServerGroup;
     const store = new SnapshotStore();
-    const publisher = new Publisher(store, encoder);
+    const publisher = new Publisher({ store, encoder, clock: systemClock });
     const taken = new Set<string>();
     const xds = new XdsServer({
       source: store,

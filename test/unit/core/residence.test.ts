@@ -164,3 +164,22 @@ test('a restart adds neither requests inside nor finished ones; a long silence i
     Math.abs(silent.step([{ running: 1, kvUtilization: 0.1, finished: 9000 }]).staySeconds - 4) < 1e-9,
   );
 });
+
+test('one absurd sample does not bend the estimate', () => {
+  for (const [what, absurd] of [
+    ['a counter that falls and comes back', { finished: 5 }],
+    ['a counter that jumps', { finished: 9e15 }],
+    ['a gauge beyond belief', { running: 1e12 }],
+  ] as const) {
+    const fleet = new Fleet(2);
+    const usual = at(20, 5);
+    const answers = (step: number) => {
+      const values = usual(step + 1_000_000);
+      return [step === 60 ? { ...values, ...absurd } : values, usual(step)];
+    };
+    for (let step = 0; step < 90; step++) {
+      const seconds = fleet.step(answers(step)).staySeconds;
+      if (step >= 59) assert.ok(seconds > 2.5 && seconds < 6, `${what}: 4 s became ${seconds} s at ${step}`);
+    }
+  }
+});

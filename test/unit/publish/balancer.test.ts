@@ -21,7 +21,9 @@ const encoder: Encoder = {
     name: assignment.serverGroup,
     bytes: Buffer.from(JSON.stringify(assignment)),
   }),
-  listener: () => [],
+  cluster: () => assert.fail('there are no listeners'),
+  listener: () => assert.fail('there are no listeners'),
+  route: () => assert.fail('there are no listeners'),
 };
 
 function group(name: string, servers: readonly Backend[], loadAware = true): ServerGroup {
@@ -53,7 +55,7 @@ function group(name: string, servers: readonly Backend[], loadAware = true): Ser
 class Bench {
   readonly clock = new FakeClock(1000);
   readonly store = new SnapshotStore();
-  readonly publisher = new Publisher(this.store, encoder);
+  readonly publisher = new Publisher({ store: this.store, encoder, clock: this.clock });
   readonly evaluated: GroupDecision[] = [];
   readonly published: { readonly serverGroup: string; readonly version: string }[] = [];
   readonly delays: (readonly [string, number])[] = [];

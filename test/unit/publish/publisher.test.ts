@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Assignment, Listener, ServerGroup } from '../../../src/core/model.ts';
 import { type Encoder, Publisher } from '../../../src/publish/publisher.ts';
 import { type Snapshot, SnapshotStore } from '../../../src/publish/snapshot-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 const EDS = 'type/Endpoints';
+const CDS = 'type/Cluster';
 const LDS = 'type/Listener';
+const RDS = 'type/Route';
 
 const encoder: Encoder = {
   endpointType: EDS,
@@ -14,9 +17,9 @@ const encoder: Encoder = {
     name: assignment.serverGroup,
     bytes: Buffer.from(JSON.stringify(assignment)),
   }),
-  listener: (listener, of) => [
-    { typeUrl: LDS, name: listener.name, bytes: Buffer.from(`${listener.name} of ${of.name}`) },
-  ],
+  cluster: (of) => ({ typeUrl: CDS, name: of.name, bytes: Buffer.from(of.name) }),
+  listener: ({ name }, of) => ({ typeUrl: LDS, name, bytes: Buffer.from(`${name} of ${of.name}`) }),
+  route: ({ name }, of) => ({ typeUrl: RDS, name, bytes: Buffer.from(`${name} to ${of.name}`) }),
 };
 
 const group = (name: string): ServerGroup => ({
@@ -37,11 +40,12 @@ const assignment = (serverGroup: string, weight: number): Assignment => ({
   endpoints: [{ address: '10.0.3.11', port: 8000, weight, health: 'HEALTHY' }],
 });
 
-function setUp(): { publisher: Publisher; store: SnapshotStore; seen: Snapshot[] } {
+function setUp() {
   const store = new SnapshotStore();
   const seen: Snapshot[] = [];
   store.subscribe((snapshot) => seen.push(snapshot));
-  return { publisher: new Publisher(store, encoder), store, seen };
+  const clock = new FakeClock();
+  return { publisher: new Publisher({ store, encoder, clock }), store, seen, clock };
 }
 
 test('a group without an assignment is held', () => {
@@ -119,4 +123,64 @@ test('an assignment that breaks a rule is refused, and what was published stands
       'the assignment of server group a is not published: 10.0.3.11|8000: the weight 0 is not an integer of at least 1',
   });
   assert.equal(store.current?.resources.get(EDS)?.get('a')?.version, version);
+});
+
+describe('make before break', () => {
+  const names = (store: SnapshotStore, type: string): readonly string[] => [
+    ...(store.current?.resources.get(type)?.keys() ?? []),
+  ];
+  const routeOf = (store: SnapshotStore, name: string): string =>
+    Buffer.from(store.current?.resources.get(RDS)?.get(name)?.bytes ?? []).toString();
+
+  test('a listener moves to a new group only when that one has endpoints', () => {
+    const { publisher, store } = setUp();
+    publisher.configure([group('old')], [listener('one', 'old')]);
+    publisher.publish(assignment('old', 1));
+    publisher.configure([group('new')], [listener('one', 'new')]);
+    assert.deepEqual(new Set(names(store, CDS)), new Set(['old', 'new']));
+    assert.equal(routeOf(store, 'one'), 'one to old');
+    assert.deepEqual(names(store, EDS), ['old'], 'a sidecar that starts meanwhile gets the old endpoints');
+    publisher.publish(assignment('new', 1));
+    assert.equal(routeOf(store, 'one'), 'one to new');
+    assert.deepEqual(new Set(names(store, CDS)), new Set(['old', 'new']));
+  });
+
+  test('a cluster that no listener needs any more goes after 15 minutes, its endpoints with it', async () => {
+    const { publisher, store, clock } = setUp();
+    publisher.configure([group('a'), group('b')], [listener('one', 'a'), listener('two', 'b')]);
+    publisher.publish(assignment('a', 1));
+    publisher.publish(assignment('b', 1));
+    publisher.configure([group('a')], [listener('one', 'a')]);
+    assert.deepEqual(names(store, LDS), ['one']);
+    await clock.advance(14 * 60_000);
+    publisher.publish(assignment('a', 2));
+    assert.deepEqual(
+      [names(store, CDS), names(store, EDS)],
+      [
+        ['a', 'b'],
+        ['a', 'b'],
+      ],
+    );
+    await clock.advance(60_000);
+    publisher.publish(assignment('a', 3));
+    assert.deepEqual([names(store, CDS), names(store, EDS)], [['a'], ['a']]);
+    assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['b']);
+  });
+
+  test('a cluster that is needed again stays', async () => {
+    const { publisher, store, clock } = setUp();
+    const both = [group('a'), group('b')];
+    publisher.configure(both, [listener('one', 'a')]);
+    publisher.publish(assignment('a', 1));
+    publisher.publish(assignment('b', 1));
+    publisher.configure(both, [listener('one', 'b')]);
+    await clock.advance(10 * 60_000);
+    publisher.configure(both, [listener('one', 'a')]);
+    await clock.advance(14 * 60_000);
+    publisher.publish(assignment('a', 2));
+    assert.deepEqual(new Set(names(store, CDS)), new Set(['a', 'b']));
+    await clock.advance(2 * 60_000);
+    publisher.publish(assignment('a', 3));
+    assert.deepEqual(names(store, CDS), ['a']);
+  });
 });
