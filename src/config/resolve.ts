@@ -7,7 +7,7 @@ import type {
   ServerGroup,
 } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
-import { formatHostPort } from './address.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import {
   type ComponentFields,
   type ConfigurationFile,
