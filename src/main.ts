@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// oxlint-disable-next-line import/no-unassigned-import -- it has to act before the other modules are loaded
 import './commands/early-hangup.ts';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';

@@ -3,5 +3,3 @@
  * coming up must not. What it asks for happens anyway, as the configuration has not been read yet.
  */
 if (process.argv.includes('serve')) process.on('SIGHUP', () => undefined);
-
-export {};

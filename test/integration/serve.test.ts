@@ -48,7 +48,7 @@ class Run {
     }
     if (stderr === 'unread') this.#child.stderr?.pause();
     this.ended = new Promise((resolve) => {
-      this.#child.once(stderr === 'unread' ? 'exit' : 'close', (code, signal) => {
+      this.#child.once(stderr === 'unread' ? 'exit' : 'close', (code: number | null, signal: string) => {
         resolve(code ?? signal);
       });
     });

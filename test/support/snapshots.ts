@@ -21,12 +21,12 @@ export function snapshot(
   const kinds = (Object.keys(TYPE_URLS) as (keyof typeof TYPE_URLS)[]).filter(
     (kind) => !unpublished.includes(kind),
   );
-  const resources = new Map(
+  const resources = new Map<string, Map<string, Resource>>(
     kinds.map((kind) => {
       const ofKind = Object.entries(contents[kind] ?? {}).map(([name, version]) =>
         resource(kind, name, version),
       );
-      return [TYPE_URLS[kind] as string, new Map(ofKind.map((each) => [each.name, each]))];
+      return [TYPE_URLS[kind], new Map(ofKind.map((each) => [each.name, each]))];
     }),
   );
   return { resources, held: new Map([[TYPE_URLS.endpoint, new Set(held)]]), assignments: new Map() };
