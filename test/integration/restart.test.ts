@@ -8,7 +8,7 @@ import { Agent, request } from 'undici';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
-import { freePort } from '../support/ports.ts';
+import { freePorts } from '../support/ports.ts';
 import { bootstrapOf, configure, startBackends, yamlOf } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -186,7 +186,7 @@ async function start(
   for (const backend of backends) backend.moving = moving;
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-test-'));
   const file = join(folder, 'plimsoll.yaml');
-  const [xds, admin] = [await freePort(), await freePort()];
+  const [xds, admin] = (await freePorts(2)) as [number, number];
   const yaml = yamlOf({ backends }, { xds, admin, listener: 10000 });
   // the listener's port is the kernel's choice by way of a static listener
   await writeFile(file, yaml);

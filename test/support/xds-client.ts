@@ -1,5 +1,6 @@
 import { type ClientDuplexStream, Client, credentials, type StatusObject } from '@grpc/grpc-js';
 import type { ListenAddress } from '../../src/core/model.ts';
+import { formatHostPort } from '../../src/runtime/host-port.ts';
 import { DISCOVERY, encode } from './discovery-proto.ts';
 import { type ReceivedResponse, readDelta, readSotw } from './discovery-response.ts';
 import { waitFor } from './wait-for.ts';
@@ -23,8 +24,7 @@ export class XdsClient {
   readonly #client: Client;
 
   constructor({ host, port }: ListenAddress) {
-    const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    this.#client = new Client(target, credentials.createInsecure(), {
+    this.#client = new Client(formatHostPort(host, port), credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.max_receive_message_length': -1,
     });
