@@ -97,8 +97,8 @@ interface DemoFlags {
 program
   .command('demo')
   .description('Play five acts on simulated servers, a real Envoy and a control plane, in this terminal.')
-  .option('--seconds <seconds>', 'length of all acts together', parseInteger, 120)
-  .option('--backends <count>', 'simulated servers; the last one at half speed', parseInteger, 4)
+  .option('--seconds <seconds>', 'length of all acts together, 45..3600', parseInteger, 120)
+  .option('--backends <count>', 'simulated servers, 2..16; the last one at half speed', parseInteger, 4)
   .option('--seed <seed>', 'of arrivals and lengths', parseInteger, 1)
   .option('--json', 'print the result as JSON; the screen goes to standard error', false)
   .option('--keep', 'stay up after the acts, until Ctrl-C', false)
