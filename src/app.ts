@@ -6,6 +6,7 @@ import { Balancer } from './publish/balancer.ts';
 import { Publisher } from './publish/publisher.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
+import { formatHostPort } from './runtime/host-port.ts';
 import type { Logger } from './runtime/log.ts';
 import { AUDIENCES, type Audience, audienceOf } from './xds/audience.ts';
 import { encoder, listenerEncoders } from './xds/encoder.ts';
@@ -26,8 +27,8 @@ export interface BoundAddresses {
  */
 const FOLLOW_MS = 3_000;
 
-/** After that: until then every sidecar has the new routes, and sends nothing to the clusters that went. */
-const RETIRE_MS = 10_000;
+/** After that: longer than the 10 minutes that an Envoy lets the connections of a removed listener go on. */
+const RETIRE_MS = 15 * 60_000;
 
 /**
  * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
@@ -153,6 +154,9 @@ export class App {
         this.#log.warn(`a change of ${part} needs a restart; the value from before stays in force`);
       }
     }
+    if (before.listeners.length > 0 && configuration.listeners.length === 0) {
+      this.#log.warn('no listeners any more: sidecars keep those that they have');
+    }
     const { xds, admin, log } = before;
     this.#configuration = { ...configuration, xds, admin, log };
     // before both addresses are bound, start() goes on with it
@@ -253,6 +257,9 @@ export class App {
       rejected: ({ typeUrl, node }) => {
         metrics.rejected(typeUrl, node);
       },
+      unknownName: (typeUrl) => {
+        metrics.unknownName(typeUrl);
+      },
       unknownType: () => {
         metrics.unknownType();
       },
@@ -268,5 +275,5 @@ function isLoopback(ip: string): boolean {
 }
 
 function show({ host, port }: ListenAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(host, port);
 }

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// oxlint-disable-next-line import/no-unassigned-import -- it has to act before the other modules are loaded
+import './commands/early-hangup.ts';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
@@ -11,6 +13,13 @@ const io = {
     process.stderr.write(text);
   },
 };
+
+/** Whoever reads our output may stop doing so (`| head`): that is no fault of ours, and there is no one left to tell. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 
 const program = new Command('plimsoll')
   .description('Load-aware xDS control plane for LLM inference fleets behind Envoy.')
@@ -97,8 +106,8 @@ interface DemoFlags {
 program
   .command('demo')
   .description('Play five acts on simulated servers, a real Envoy and a control plane, in this terminal.')
-  .option('--seconds <seconds>', 'length of all acts together', parseInteger, 120)
-  .option('--backends <count>', 'simulated servers; the last one at half speed', parseInteger, 4)
+  .option('--seconds <seconds>', 'length of all acts together, 45..3600', parseInteger, 120)
+  .option('--backends <count>', 'simulated servers, 2..16; the last one at half speed', parseInteger, 4)
   .option('--seed <seed>', 'of arrivals and lengths', parseInteger, 1)
   .option('--json', 'print the result as JSON; the screen goes to standard error', false)
   .option('--keep', 'stay up after the acts, until Ctrl-C', false)

@@ -24,6 +24,7 @@ export class Metrics {
   readonly #nackNodes = new BoundedLabel(NACK_NODES);
   readonly #unknownTypes: Counter;
   readonly #refused: Counter<'limit'>;
+  readonly #unknownNames: Tally;
   readonly #ackSeconds: Histogram<'server_group'>;
   readonly #reloads: Counter<'result'>;
   readonly #reloadOk: Gauge;
@@ -36,13 +37,13 @@ export class Metrics {
     const registers = [this.#registry];
     const tally = (name: string, help: string): Tally =>
       new Tally({ name: `plimsoll_xds_${name}`, help, registry: this.#registry });
-    collectDefaultMetrics({ register: this.#registry, prefix: 'plimsoll_' });
     defineDecisionGauges(this.#registry, decisions, now);
     this.#decisions = new DecisionCounters(this.#registry);
     this.security = new SecurityMetrics(this.#registry);
     this.#responses = tally('responses_total', 'Responses written.');
     this.#responseBytes = tally('response_bytes_total', 'Bytes of the responses written.');
     this.#acks = tally('acks_total', 'Responses that a client took.');
+    this.#unknownNames = tally('unknown_name_requests_total', 'Names asked for that do not exist.');
     this.#nacks = new Counter({
       name: 'plimsoll_xds_nacks_total',
       help: `Responses that a client refused, for the first ${NACK_NODES} nodes by node.`,
@@ -81,10 +82,11 @@ export class Metrics {
     });
     this.#reloadOk = new Gauge({
       name: 'plimsoll_config_last_reload_successful',
-      help: '1: the file as last read is in force; 0: it was refused, and the one before is.',
+      help: '1: the last reload was put in force; 0: it was refused, and what stood before does.',
       registers,
     });
     this.#reloadOk.set(1);
+    collectDefaultMetrics({ register: this.#registry, prefix: 'plimsoll_' });
   }
 
   get contentType(): string {
@@ -133,6 +135,10 @@ export class Metrics {
   /** @param node the client's choice, printable and cut. */
   rejected(typeUrl: string, node: string): void {
     this.#nacks.inc({ type: shortType(typeUrl), node: this.#nackNodes.value(node) });
+  }
+
+  unknownName(typeUrl: string): void {
+    this.#unknownNames.add(typeUrl);
   }
 
   unknownType(): void {

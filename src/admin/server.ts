@@ -2,6 +2,9 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../core/model.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 
+/** From a request's first byte to its last. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
 export interface AdminOptions {
   /** Ready to be asked by sidecars: every server group has a first assignment, and no stop has begun. */
   readonly ready: () => boolean;
@@ -18,8 +21,10 @@ export class AdminServer {
     this.#http = Fastify({
       logger: false,
       bodyLimit: 1024,
-      requestTimeout: 10_000,
+      requestTimeout: REQUEST_TIMEOUT_MS,
       forceCloseConnections: true,
+      // on its own Node looks for requests that take too long only every 30 s
+      http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
     });
     this.#http.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
     this.#http.get('/readyz', (_request, reply) => {

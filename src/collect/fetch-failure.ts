@@ -47,7 +47,7 @@ function messageFor(kind: CollectFailureKind, code: string, message: string): st
     case 'reset':
       return `reset: ${message}`;
     case 'timeout':
-      return `timeout: ${code}`;
+      return `timeout: ${message}`;
     case 'too_large':
       return `too large: ${code === 'UND_ERR_HEADERS_OVERFLOW' ? 'headers beyond 16 KiB' : 'more than 8 MiB'}`;
     case 'protocol':

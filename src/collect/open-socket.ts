@@ -1,18 +1,26 @@
 import { connect, type Socket } from 'node:net';
 
+/** Long enough for a lost SYN to be sent again, after 1 s. */
+const OPENING_SECONDS_MAX = 3;
+
 /**
- * Opens a TCP connection to an IP literal.
+ * Opens a TCP connection to an IP literal, within {@link OPENING_SECONDS_MAX}.
  * @param signal gives up and frees the socket while it is opening; afterwards it has no effect
  */
 export function openSocket(address: string, port: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: address, port, noDelay: true });
+    const socket = connect({ host: address, port, noDelay: true, timeout: OPENING_SECONDS_MAX * 1000 });
     const onAbort = (): void => {
       socket.destroy(new Error('given up while opening'));
+    };
+    const onTimeout = (): void => {
+      const error = new Error(`no connection within ${OPENING_SECONDS_MAX} s`);
+      socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
     };
     const onConnect = (): void => {
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError);
+      socket.setTimeout(0, onTimeout);
       resolve(socket);
     };
     const onError = (error: Error): void => {
@@ -20,6 +28,7 @@ export function openSocket(address: string, port: number, signal: AbortSignal): 
       socket.off('connect', onConnect);
       reject(error);
     };
+    socket.once('timeout', onTimeout);
     socket.once('connect', onConnect);
     socket.once('error', onError);
     if (signal.aborted) onAbort();

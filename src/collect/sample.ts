@@ -31,12 +31,12 @@ export class SampleReader {
   readonly #wanted: LineFinder;
 
   /**
-   * @param required the scorers that carry weight: a page without a usable value for one of them gives no sample;
-   *   any other metric that is not usable is left undefined
+   * @param weighted the scorers that carry weight: a page without a usable value for one of them gives no sample, if
+   *   the engine has the metric at all; any other metric that is not usable is left undefined
    */
-  constructor(engine: Engine, required: readonly ScorerName[]) {
+  constructor(engine: Engine, weighted: readonly ScorerName[]) {
     this.#engine = engine;
-    this.#required = required;
+    this.#required = weighted.filter((scorer) => engine.gauges[scorer] !== undefined);
     this.#wanted = new LineFinder(namesOf(engine));
   }
 
@@ -84,7 +84,7 @@ function valuesOf(families: Families, metric: Metric | undefined): Values {
     if (bad !== undefined) return failed('not_a_number', unusable(name, bad.text));
     return { kind: 'values', name, values: series.map((of) => of.value) };
   }
-  return failed('metric_absent', `metric absent: ${names.join(' or ') || 'the engine has none'}`);
+  return failed('metric_absent', `metric absent: ${names.join(' or ')}`);
 }
 
 function utilizations(families: Families, metric: Metric | undefined): Values {

@@ -1,9 +1,10 @@
 import { isIP, isIPv6 } from 'node:net';
-import { formatHostPort, parseDestination } from '../config/address.ts';
+import { parseDestination } from '../config/address.ts';
 import { formatMistake, loadConfiguration } from '../config/load.ts';
 import { toYaml } from '../config/to-yaml.ts';
 import type { Configuration, ServerGroup } from '../core/model.ts';
 import { EXIT } from '../runtime/errors.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import {
   adsBootstrap,
   edsBootstrap,

@@ -33,7 +33,8 @@ export async function demo(
   const display = {
     write: options.json ? io.err : io.out,
     get columns() {
-      return stream.isTTY ? stream.columns : undefined;
+      // a terminal that does not know its width says 0
+      return stream.isTTY ? stream.columns || 80 : undefined;
     },
     color: stream.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   };

@@ -29,6 +29,7 @@ const OBSERVER: XdsObserver = {
   acknowledged: ignore,
   rejected: ignore,
   unknownType: ignore,
+  unknownName: ignore,
   refused: ignore,
 };
 

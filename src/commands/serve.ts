@@ -6,6 +6,9 @@ import { spareOldObjects } from '../runtime/heap.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
 import { rehearse } from './rehearsal.ts';
 
+/** How long the last log lines may take to be written. */
+const LAST_LINES_MS = 2_000;
+
 /**
  * Runs the control plane until SIGTERM or SIGINT; a second one of them ends the drain period at once. SIGHUP reads
  * the configuration again.
@@ -43,28 +46,54 @@ export async function serve(
     log.fatal(messageOf(error));
     return EXIT.failed;
   } finally {
+    endSoon();
     process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', onReload);
   }
 }
 
-/** Reads the file again at each call, one reading after the other. A bad file changes nothing. */
+/**
+ * Log lines that nobody takes, as from a stuck terminal, would keep the process for ever: a write that blocks cannot be
+ * given up, and not even `process.exit` gets past it.
+ */
+function endSoon(): void {
+  setTimeout(() => {
+    process.kill(process.pid, 'SIGKILL');
+  }, LAST_LINES_MS).unref();
+}
+
+/**
+ * Reads the file again at each call; while it is being read, one more reading is enough for all calls that come. A bad
+ * file changes nothing.
+ */
 function reloader(file: string, app: App, log: Logger): () => void {
-  let last = Promise.resolve();
-  return () => {
-    last = last.then(async () => {
-      const loaded = await loadConfiguration(file);
-      if (loaded.kind === 'valid') {
-        app.reload(loaded.configuration);
-        return;
-      }
-      app.reloadRefused();
-      const mistakes = loaded.mistakes.map(formatMistake);
-      log.error(
-        { mistakes: mistakes.slice(0, 20), total: mistakes.length },
-        'reload refused: nothing has changed',
-      );
-    });
+  let asked = false;
+  let reading = false;
+  const readAll = async (): Promise<void> => {
+    reading = true;
+    while (asked) {
+      asked = false;
+      await reload(file, app, log);
+    }
+    reading = false;
   };
+  return () => {
+    asked = true;
+    if (!reading) void readAll();
+  };
+}
+
+async function reload(file: string, app: App, log: Logger): Promise<void> {
+  const loaded = await loadConfiguration(file);
+  if (loaded.kind === 'valid') {
+    app.reload(loaded.configuration);
+    return;
+  }
+  app.reloadRefused();
+  const mistakes = loaded.mistakes.map(formatMistake);
+  log.error(
+    { mistakes: mistakes.slice(0, 20), total: mistakes.length },
+    'reload refused: nothing has changed',
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

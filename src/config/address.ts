@@ -35,7 +35,7 @@ export function parseDestination(text: string): Parsed<string> {
 }
 
 const HOST_NAME = 'a host name is none';
-const DISCOVERY = 'names need Discovery, which is not available yet';
+const DISCOVERY = 'names are not looked up, write their addresses';
 
 function canonicalIpv6(text: string): string {
   const compressed = new URL(`http://[${text}]/`).hostname.slice(1, -1);
@@ -53,11 +53,6 @@ function whyNoIp(text: string): string {
     return 'the port has its own field, Port';
   if (/^[\d.]+$/.test(text)) return 'an IPv4 address has four numbers 0..255 without leading zeros';
   return HOST_NAME;
-}
-
-/** `10.0.3.11:8000`, `[2001:db8::1]:8000` */
-export function formatHostPort(host: string, port: number): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** HOST:PORT with an IP literal as HOST, IPv6 in brackets, and a port 0..65535. */

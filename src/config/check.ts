@@ -1,4 +1,5 @@
-import { formatHostPort, overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
+import { overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
 import { checkFields } from './check-fields.ts';
 import { formatPath, type Mistake, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';

@@ -1,5 +1,5 @@
 import { Document, isScalar, visit } from 'yaml';
-import { formatHostPort } from './address.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import { resolveLbPolicy, resolveSaturation } from './resolve.ts';
 import type { ComponentFields, ConfigurationFile, ConfigurationInput } from './schema.ts';
 

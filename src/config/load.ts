@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Configuration } from '../core/model.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -51,7 +52,8 @@ type Text =
 async function readText(file: string): Promise<Text> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(file, 'r');
+    // a named pipe without a writer would be waited for without end
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const bytes = await readAtMost(handle, FILE_BYTES_MAX + 1);
     if (bytes.length > FILE_BYTES_MAX) {
       return {

@@ -8,7 +8,7 @@ import type {
   TlsFiles,
 } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
-import { formatHostPort } from './address.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import {
   type ComponentFields,
   type ConfigurationFile,

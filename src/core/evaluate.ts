@@ -1,9 +1,10 @@
 import { at } from './at.ts';
 import { backendDecisions } from './decision.ts';
 import { type Freshness, judgeFreshness } from './freshness.ts';
+import { healthsOf } from './health.ts';
 import { keepsWeights, keptWeights } from './kept.ts';
-import { type BackendMemory, remember } from './memory.ts';
-import type { CollectRun, EndpointHealth, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
+import { remember } from './memory.ts';
+import type { CollectRun, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
 import { evaluatePlain } from './plain.ts';
 import { nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
@@ -52,11 +53,12 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     settings,
     nowMs,
-    lastFreshAtMs: before.lastFreshAtMs,
     published: keepsWeights(before.published, roster),
   });
   const elapsedSeconds = (nowMs - (before.evaluatedAtMs ?? nowMs)) / 1000;
-  const stay = observeStay(before.stay, stayObservation(past, memories, roster.shares, elapsedSeconds));
+  const { intervalSeconds } = settings.collect;
+  const observed = stayObservation(past, memories, roster.shares, { nowMs, elapsedSeconds, intervalSeconds });
+  const stay = observeStay(before.stay, observed);
   const weighing = weighFor(before, {
     group,
     settings,
@@ -69,7 +71,9 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     capacities,
   });
 
-  const proposal = proposalOf(roster, weighing.weights, (index) => healthOf(at(memories, index), freshness));
+  const { weights } = weighing;
+  const healths = healthsOf({ settings, roster, memories, freshness, weights, published: before.published });
+  const proposal = proposalOf(roster, weights, (index) => at(healths, index));
   const { publish, published } = nextPublication(group.name, proposal, before.published);
   const state = {
     evaluatedAtMs: nowMs,
@@ -77,7 +81,6 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     capacities: weighing.capacities,
     stay,
-    lastFreshAtMs: freshness.lastFreshAtMs,
     published,
   };
   const decision: GroupDecision = {
@@ -118,9 +121,4 @@ function weighFor({ published }: GroupState, input: WeighingInput): Weighing {
 /** Whether somebody answered in this run. */
 function isSeen({ kind }: Freshness): boolean {
   return kind === 'seen' || kind === 'standstill';
-}
-
-/** Saturated is UNHEALTHY; but nobody is kept out on a load that is not known, nor on gauges that stand still. */
-function healthOf({ mark, frozen }: BackendMemory, { kind }: Freshness): EndpointHealth {
-  return mark.saturated && !frozen && kind !== 'blind' ? 'UNHEALTHY' : 'HEALTHY';
 }

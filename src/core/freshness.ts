@@ -19,8 +19,6 @@ export interface Freshness {
   readonly uses: readonly SampleUse[];
   /** So many miss their second collection or a later one that no single backend is to blame. */
   readonly widespread: boolean;
-  /** The latest evaluation at which somebody was fresh; undefined: none. */
-  readonly lastFreshAtMs: number | undefined;
 }
 
 export interface FreshnessInput {
@@ -28,21 +26,18 @@ export interface FreshnessInput {
   readonly memories: readonly BackendMemory[];
   readonly settings: LoadAwareSettings;
   readonly nowMs: number;
-  /** As of the previous evaluation. */
-  readonly lastFreshAtMs: number | undefined;
   /** Whether a backend that is still there has a published weight. */
   readonly published: boolean;
 }
 
 /** Decides on the group first, then on each backend: the first case that fits counts. */
 export function judgeFreshness(input: FreshnessInput): Freshness {
-  const { roster, memories, nowMs } = input;
+  const { roster, memories } = input;
   const someFresh = roster.shares.some((share, index) => share > 0 && at(memories, index).missed === 0);
-  const lastFreshAtMs = someFresh ? nowMs : input.lastFreshAtMs;
   const widespread = isWidespread(roster, memories);
   const judged = (kind: Freshness['kind'], use: (index: number) => SampleUse): Freshness => {
     const uses = roster.backends.map(({ weight }, index) => (weight === 0 ? 'aside' : use(index)));
-    return { kind, uses, widespread, lastFreshAtMs };
+    return { kind, uses, widespread };
   };
   if (roster.active === 0) return judged('empty', () => 'none');
   if (!someFresh) return judged(isKept(input) ? 'kept' : 'blind', () => 'none');
@@ -63,10 +58,14 @@ function isWidespread(roster: Roster, memories: readonly BackendMemory[]): boole
   return missing > Math.max(1, roster.active / 4);
 }
 
-function isKept({ settings, nowMs, lastFreshAtMs, published }: FreshnessInput): boolean {
-  if (settings.balance.onCollectFailure === 'Remove' || !published || lastFreshAtMs === undefined)
-    return false;
-  return !isOutdated(nowMs - lastFreshAtMs, settings.collect.intervalSeconds);
+/** The silence begins with the last sample of the group, as it does for each backend with its own. */
+function isKept({ roster, memories, settings, nowMs, published }: FreshnessInput): boolean {
+  if (settings.balance.onCollectFailure === 'Remove' || !published) return false;
+  let latestMs = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < memories.length; index++) {
+    if (at(roster.shares, index) > 0) latestMs = Math.max(latestMs, at(memories, index).sampledAtMs);
+  }
+  return !isOutdated(nowMs - latestMs, settings.collect.intervalSeconds);
 }
 
 /** Asked only when somebody in the group is fresh, so that a refusal is never everybody's. */

@@ -1,6 +1,7 @@
 import { at } from './at.ts';
 import type { Proposal } from './dither.ts';
 import type { BackendMemory } from './memory.ts';
+import type { EndpointHealth } from './model.ts';
 import type { Roster } from './roster.ts';
 import { slowStartLimit } from './slow-start.ts';
 
@@ -38,4 +39,15 @@ export function keptWeights(
     if (kept > 0) return share * kept;
     return ((share * sum) / count) * (slowStartLimit(at(memories, index).joinedAtMs, nowMs) ?? 1);
   });
+}
+
+/** The published health once more, in roster order; HEALTHY where there is none. */
+export function keptHealths(
+  published: Proposal | undefined,
+  { backends }: Roster,
+): readonly EndpointHealth[] {
+  const healths = new Map(
+    published?.backends.map(({ id }, position) => [id, at(published.health, position)]),
+  );
+  return backends.map(({ id }) => healths.get(id) ?? 'HEALTHY');
 }

@@ -21,18 +21,18 @@ export interface Loads {
   readonly means: Load;
 }
 
-/** Which metrics every sampled backend of the group has. What one engine lacks is compared for none. */
+/** Which metrics every backend with a usable sample has. What one engine lacks is compared for none. */
 export interface Metrics {
   readonly queued: boolean;
   readonly kv: boolean;
   readonly running: boolean;
 }
 
-export function commonMetrics(roster: Roster, memories: readonly BackendMemory[]): Metrics {
+export function commonMetrics(memories: readonly BackendMemory[], uses: readonly SampleUse[]): Metrics {
   const lacking = { queued: false, kv: false, running: false };
   for (let index = 0; index < memories.length; index++) {
     const { sample } = at(memories, index);
-    if (sample === undefined || at(roster.shares, index) === 0) continue;
+    if (sample === undefined || !isUsable(at(uses, index))) continue;
     if (sample.queued === undefined) lacking.queued = true;
     if (sample.kvUtilization === undefined) lacking.kv = true;
     if (sample.running === undefined) lacking.running = true;
@@ -40,28 +40,41 @@ export function commonMetrics(roster: Roster, memories: readonly BackendMemory[]
   return { queued: !lacking.queued, kv: !lacking.kv, running: !lacking.running };
 }
 
-/** @param uses at least one is usable */
+/**
+ * A metric that a backend lacks is the mean of those that have it, so that nobody seems lighter for it; 0 when nobody
+ * has it.
+ * @param uses at least one is usable
+ */
 export function loadsOf(
   { shares }: Roster,
   memories: readonly BackendMemory[],
   uses: readonly SampleUse[],
-  metrics: Metrics,
 ): Loads {
   const queued = new Float64Array(shares.length).fill(Number.NaN);
   const kv = new Float64Array(shares.length).fill(Number.NaN);
-  const inside = new Float64Array(shares.length).fill(Number.NaN);
+  const running = new Float64Array(shares.length).fill(Number.NaN);
   for (let index = 0; index < shares.length; index++) {
     const { sample } = at(memories, index);
     if (sample === undefined || !isUsable(at(uses, index))) continue;
     const share = at(shares, index);
-    const waiting = metrics.queued ? (sample.queued ?? 0) : 0;
-    const working = metrics.running ? (sample.running ?? 0) : 0;
-    queued[index] = waiting / share;
-    kv[index] = metrics.kv ? (sample.kvUtilization ?? 0) : 0;
-    inside[index] = (waiting + working) / share;
+    queued[index] = (sample.queued ?? Number.NaN) / share;
+    kv[index] = sample.kvUtilization ?? Number.NaN;
+    running[index] = (sample.running ?? Number.NaN) / share;
   }
-  const mean = (values: Float64Array): number => meanOf(values, shares);
-  const loads = { queued, kv, inside, means: { queued: mean(queued), kv: mean(kv), inside: mean(inside) } };
+  const means = { queued: meanOf(queued, shares), kv: meanOf(kv, shares), running: meanOf(running, shares) };
+  for (let index = 0; index < shares.length; index++) {
+    if (!isUsable(at(uses, index))) continue;
+    if (Number.isNaN(at(queued, index))) queued[index] = means.queued;
+    if (Number.isNaN(at(kv, index))) kv[index] = means.kv;
+    if (Number.isNaN(at(running, index))) running[index] = means.running;
+  }
+  const inside = queued.map((waiting, index) => waiting + at(running, index));
+  const loads = {
+    queued,
+    kv,
+    inside,
+    means: { queued: means.queued, kv: means.kv, inside: means.queued + means.running },
+  };
   putIn(loads, uses, 'mean', loads.means);
   putIn(loads, uses, 'worst', worstOf(loads, uses));
   return loads;
@@ -76,7 +89,7 @@ function meanOf(values: Float64Array, shares: Float64Array): number {
     sum += at(shares, index) * at(values, index);
     total += at(shares, index);
   }
-  return sum / total;
+  return total === 0 ? 0 : sum / total;
 }
 
 /** The worst queue, KV and running requests of the fresh; of the samples that stand in when nobody else is fresh. */

@@ -17,7 +17,7 @@ export interface BackendMemory {
   readonly failure: CollectFailure | undefined;
   /** Stands while samples are missing, unless the backend is gone: nothing listens there any more. */
   readonly frozen: boolean;
-  /** Stands as it was while the backend is frozen. */
+  /** Stands as it was while the backend is frozen; ends when that does because the backend is gone. */
   readonly mark: Mark;
 }
 
@@ -72,12 +72,13 @@ function rememberMiss(
   { balance, collect: { intervalSeconds } }: LoadAwareSettings,
   nowMs: number,
 ): BackendMemory {
+  const gone = before.frozen && failure?.kind === 'refused';
   const standing = standingMark(before.mark, nowMs - before.sampledAtMs, intervalSeconds);
   return {
     ...before,
     missed: before.missed + 1,
     failure,
-    frozen: before.frozen && failure?.kind !== 'refused',
-    mark: balance.saturation === undefined ? UNMARKED : standing,
+    frozen: before.frozen && !gone,
+    mark: balance.saturation === undefined || gone ? UNMARKED : standing,
   };
 }

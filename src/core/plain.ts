@@ -16,7 +16,6 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     kind: roster.active === 0 ? 'empty' : 'blind',
     uses: roster.backends.map(({ weight }) => (weight === 0 ? 'aside' : 'none')),
     widespread: false,
-    lastFreshAtMs: undefined,
   };
   const weighing = unweighed(
     roster.shares,

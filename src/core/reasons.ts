@@ -1,5 +1,7 @@
 import { at } from './at.ts';
+import type { Freshness } from './freshness.ts';
 import { TRICKLE } from './frozen.ts';
+import { isMarked } from './health.ts';
 import type { BackendMemory } from './memory.ts';
 import type { BackendDecision, MarkSettings } from './model.ts';
 import type { Outcome } from './outcome.ts';
@@ -24,6 +26,7 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
     capacityReason(decision.capacity),
     slowStartReason(decision.slowStart, memory, nowMs),
     saturationReason(decision, outcome),
+    sparedReason(decision, memory, freshness),
   ];
   return reasons.filter((reason) => reason !== undefined);
 }
@@ -90,6 +93,12 @@ function saturationReason({ saturated, sample }: Decision, { settings }: Outcome
     parts.push(`${sample.running ?? 'unknown'} running (${inWords(runningRequests)})`);
   }
   return `saturated: ${parts.join(', ')}`;
+}
+
+/** See health: while marks count, a marked backend is HEALTHY only where nobody else is. */
+function sparedReason({ health }: Decision, memory: BackendMemory, { kind }: Freshness): string | undefined {
+  if (health !== 'HEALTHY' || !isMarked(memory) || kind === 'blind') return undefined;
+  return 'saturated when it last answered, but every backend that answers is: healthy until it answers';
 }
 
 function inWords({ mark, clear }: MarkSettings): string {

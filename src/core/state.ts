@@ -14,8 +14,6 @@ export interface GroupState {
   /** Learned capacities, in roster order. */
   readonly capacities: Float64Array;
   readonly stay: Stay;
-  /** The latest evaluation at which a backend had answered; undefined: none. */
-  readonly lastFreshAtMs: number | undefined;
   readonly published: Published | undefined;
 }
 
@@ -27,7 +25,6 @@ export function initialState(): GroupState {
     memories: [],
     capacities: new Float64Array(0),
     stay: INITIAL_STAY,
-    lastFreshAtMs: undefined,
     published: undefined,
   };
 }

@@ -63,12 +63,12 @@ export function unweighed(weights: Float64Array, capacities: Float64Array): Weig
 /** Weights of a group that is seen: at least one sample is usable. */
 export function weigh(input: WeighingInput): Weighing {
   const { settings, roster, memories, freshness, nowMs } = input;
-  const metrics = commonMetrics(roster, memories);
+  const metrics = commonMetrics(memories, freshness.uses);
   const signals = weighedSignals(settings.balance.scorers, metrics);
   const weighing =
     signals.length === 0
       ? unweighed(configuredWeights(roster, freshness), input.capacities)
-      : weighByPolicy(input, loadsOf(roster, memories, freshness.uses, metrics), signals);
+      : weighByPolicy(input, loadsOf(roster, memories, freshness.uses), signals);
   const isFrozen = (index: number): boolean => at(freshness.uses, index) === 'frozen';
   const limitOf = (index: number) => slowStartLimit(at(memories, index).joinedAtMs, nowMs);
   limitNewcomers(weighing.weights, roster.shares, limitOf, isFrozen);

@@ -26,7 +26,8 @@ interface Script extends Pick<Act, 'number' | 'title' | 'story'> {
   readonly seedOffset: number;
 }
 
-export const LEAST_SECONDS = 30;
+/** Shorter acts are too short for what they have to show. */
+export const LEAST_SECONDS = 45;
 /** What the last answers of acts 1, 2 and 5 take, about. */
 const WAITS_SECONDS = 13;
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { BackendId } from '../core/model.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { PlimsollError } from '../runtime/errors.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import {
   DEFAULT_ENGINE,
   Engine,
@@ -74,7 +75,7 @@ export class SimulatedBackend {
   private constructor(options: BackendOptions, server: Server) {
     this.address = options.address;
     this.port = (server.address() as AddressInfo).port;
-    this.id = `${this.address.includes(':') ? `[${this.address}]` : this.address}:${this.port}`;
+    this.id = formatHostPort(this.address, this.port);
     this.#clock = options.clock ?? systemClock;
     this.#engine = new Engine(options.engine ?? DEFAULT_ENGINE);
     this.#slowness = options.slowness ?? 1;

@@ -17,6 +17,8 @@ export interface ControlPlaneOptions {
   readonly config: string;
   /** Seconds until it must be ready, default 30. */
   readonly readySeconds?: number;
+  /** Gives up the start; afterwards it has no effect. */
+  readonly signal?: AbortSignal;
 }
 
 /** `plimsoll serve` as a process of its own. `stop` or `kill` it; whatever happens, it does not outlive this one. */
@@ -28,12 +30,13 @@ export class ControlPlane {
 
   /**
    * Starts it and waits until it is ready.
-   * @throws PlimsollError `io` when it ends before or is not ready in time; the message has the end of its log.
+   * @throws PlimsollError `io` when it ends before or is not ready in time; the message has the end of its log. What
+   * the signal aborts throws its reason.
    */
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
     const plane = new ControlPlane(options);
     try {
-      await plane.#becomeReady((options.readySeconds ?? 30) * 1000);
+      await plane.#becomeReady(options);
       return plane;
     } catch (error) {
       await plane.kill();
@@ -116,14 +119,15 @@ export class ControlPlane {
     this.#admin = ready['admin'];
   }
 
-  async #becomeReady(timeoutMs: number): Promise<void> {
-    const deadline = systemClock.now() + timeoutMs;
+  async #becomeReady({ readySeconds = 30, signal }: ControlPlaneOptions): Promise<void> {
+    const deadline = systemClock.now() + readySeconds * 1000;
     while (systemClock.now() < deadline) {
+      signal?.throwIfAborted();
       if (!this.running) throw this.#failure('ended before it was ready');
       if (this.#admin !== '' && (await this.#get('/readyz').catch(() => undefined)) !== undefined) return;
-      await sleep(systemClock, 20);
+      await sleep(systemClock, 20, signal);
     }
-    throw this.#failure(`not ready within ${timeoutMs / 1000} s`);
+    throw this.#failure(`not ready within ${readySeconds} s`);
   }
 
   async #get(path: string): Promise<string> {
@@ -144,13 +148,16 @@ export class ControlPlane {
 
 /**
  * What a Plimsoll command prints on standard output.
- * @throws PlimsollError `io` when it does not end with 0; the message has what it said.
+ * @param signal kills it
+ * @throws PlimsollError `io` when it does not end with 0; the message has what it said. What the signal aborts throws
+ * its reason.
  */
-export async function plimsollOutput(args: readonly string[]): Promise<string> {
+export async function plimsollOutput(args: readonly string[], signal: AbortSignal): Promise<string> {
   const [command, ...rest] = plimsollCommand(args);
   try {
-    return (await promisify(execFile)(command, rest, { timeout: 30_000 })).stdout;
+    return (await promisify(execFile)(command, rest, { timeout: 30_000, signal })).stdout;
   } catch (cause) {
+    signal.throwIfAborted();
     const said = (cause as { stderr?: unknown }).stderr;
     throw new PlimsollError('io', `plimsoll ${args.join(' ')}: ${String(said ?? cause)}`, { cause });
   }

@@ -36,27 +36,32 @@ const SLOW = 2;
 export async function demo(options: DemoOptions, io: DemoIo): Promise<number> {
   const painter = new Painter(io.display);
   painter.print(`starting ${options.backends} backends, the control plane and Envoy\n`);
-  const stage = await Stage.open(options.backends, SLOW);
-  const { seconds, seed } = options;
-  let ok = false;
+  let report: Report | undefined;
   try {
-    const show = new Show(stage, { seconds, seed, painter, signal: io.signal });
-    const summaries = await show.play();
-    if (io.signal.aborted) {
-      painter.print('interrupted\n');
-      return EXIT.failed;
+    const stage = await Stage.open(options.backends, SLOW, io.signal);
+    try {
+      const { seconds, seed } = options;
+      const show = new Show(stage, { seconds, seed, painter, signal: io.signal });
+      const summaries = await show.play();
+      io.signal.throwIfAborted();
+      report = makeReport(options, stage, summaries);
+      painter.print(formatReport(report));
+      if (options.json) io.out(reportJson(report));
+      if (options.keep) await show.encore();
+    } finally {
+      painter.leave();
+      const log = await stage.close(!isOk(report) && !io.signal.aborted);
+      if (log !== undefined) painter.print(`Envoy's log: ${log}\n`);
     }
-    const report = makeReport(options, stage, summaries);
-    ok = report.checks.every((check) => check.ok);
-    painter.print(formatReport(report));
-    if (options.json) io.out(reportJson(report));
-    if (options.keep) await show.encore();
-    return ok ? EXIT.ok : EXIT.failed;
-  } finally {
-    painter.leave();
-    const log = await stage.close(!ok && !io.signal.aborted);
-    if (log !== undefined) painter.print(`Envoy's log: ${log}\n`);
+  } catch (error) {
+    if (error !== io.signal.reason) throw error;
+    if (report === undefined) painter.print('interrupted\n');
   }
+  return isOk(report) ? EXIT.ok : EXIT.failed;
+}
+
+function isOk(report: Report | undefined): boolean {
+  return report?.checks.every((check) => check.ok) === true;
 }
 
 function makeReport(options: DemoOptions, stage: Stage, summaries: readonly ActSummary[]): Report {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import { endChild, keepFromOutliving } from './children.ts';
 import { findEnvoy } from './envoy-binary.ts';
 
@@ -22,6 +23,8 @@ export interface EnvoyOptions {
   readonly readySeconds?: number;
   /** Default: {@link findEnvoy}. */
   readonly binary?: string;
+  /** Gives up the start; afterwards it has no effect. */
+  readonly signal?: AbortSignal;
 }
 
 /** A host of a cluster as Envoy holds it. */
@@ -44,7 +47,7 @@ export class Envoy {
   /**
    * Starts Envoy and waits until it says that it is ready.
    * @throws PlimsollError `io` when it ends before or is not ready in time; the message has the end of its log, and
-   * the log is kept.
+   * the log is kept. What the signal aborts throws its reason and leaves nothing.
    */
   static async start(options: EnvoyOptions): Promise<Envoy> {
     const binary = options.binary ?? findEnvoy();
@@ -54,10 +57,14 @@ export class Envoy {
     await writeFile(config, options.bootstrap);
     const child = launch(binary, config, folder, options);
     try {
-      const admin = await waitUntilReady(child, folder, (options.readySeconds ?? 20) * 1000);
+      const admin = await waitUntilReady(child, folder, options);
       return new Envoy(admin, child, folder);
     } catch (error) {
       await endChild(child, 0);
+      if (options.signal?.aborted) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
       const log = await readFile(logOf(folder), 'utf8').catch(() => '');
       const end = log.trimEnd().split('\n').slice(-5).join('\n');
       throw new PlimsollError(
@@ -163,7 +170,7 @@ interface ClustersAnswer {
 }
 
 function hostPort({ address, port_value: port = 0 }: SocketAddress): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return formatHostPort(address, port);
 }
 
 function logOf(folder: string): string {
@@ -185,13 +192,18 @@ function launch(binary: string, config: string, folder: string, options: EnvoyOp
   return child;
 }
 
-async function waitUntilReady(child: ChildProcess, folder: string, timeoutMs: number): Promise<string> {
+async function waitUntilReady(
+  child: ChildProcess,
+  folder: string,
+  { readySeconds = 20, signal }: Pick<EnvoyOptions, 'readySeconds' | 'signal'>,
+): Promise<string> {
   const failure: { error?: Error } = {};
   child.once('error', (error) => {
     failure.error = error;
   });
-  const deadline = systemClock.now() + timeoutMs;
+  const deadline = systemClock.now() + readySeconds * 1000;
   while (systemClock.now() < deadline) {
+    signal?.throwIfAborted();
     if (failure.error !== undefined) throw failure.error;
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new PlimsollError('io', `ended with ${child.exitCode ?? child.signalCode} before it was ready`);
@@ -201,9 +213,9 @@ async function waitUntilReady(child: ChildProcess, folder: string, timeoutMs: nu
       const state = await getAdmin(admin, '/ready').catch(() => '');
       if (state.trim() === 'LIVE') return admin;
     }
-    await sleep(systemClock, 20);
+    await sleep(systemClock, 20, signal);
   }
-  throw new PlimsollError('io', `not ready within ${timeoutMs / 1000} s`);
+  throw new PlimsollError('io', `not ready within ${readySeconds} s`);
 }
 
 async function getAdmin(admin: string, path: string): Promise<string> {

@@ -90,11 +90,11 @@ const COLUMNS = [
 
 function loadLine(view: View): string {
   return [
+    `control plane ${view.controlPlane}`,
     `load ${view.ratePerSecond.toFixed(1)}/s`,
     `first token p50 ${seconds(view.firstTokenP50Ms)}, p95 ${seconds(view.firstTokenP95Ms)}`,
     `503s ${view.noUpstream}`,
     `failures ${view.failed}`,
-    `control plane ${view.controlPlane}`,
   ].join('   ');
 }
 

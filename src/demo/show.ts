@@ -41,7 +41,10 @@ export class Show {
     this.#capacityPerSecond = fullSpeeds * saturatedRate(DEFAULT_ENGINE);
   }
 
-  /** Plays the five acts. The summaries of those that were played, all unless the signal aborted. */
+  /**
+   * Plays the five acts. The summaries of those that were played, all unless the signal aborted.
+   * @throws the signal's reason when it aborts between two acts.
+   */
   async play(): Promise<readonly ActSummary[]> {
     const { seconds, seed } = this.#options;
     const acts = planActs({ seconds, seed, capacityPerSecond: this.#capacityPerSecond });
@@ -50,16 +53,19 @@ export class Show {
     await this.#whilePainting(async () => {
       for (const act of numbered(1)) await this.#act(act);
       if (this.#options.signal.aborted) return;
-      await this.#stage.becomeLoadAware();
+      await this.#stage.becomeLoadAware(this.#options.signal);
       for (const act of numbered(2)) await this.#act(act);
       await this.#inOneGo(numbered(3, 4, 5));
     });
     return [...this.#summaries].sort((a, b) => a.act.number - b.act.number);
   }
 
-  /** Moderate load until the signal aborts, with a new control plane in the place of the killed one. */
+  /**
+   * Moderate load until the signal aborts, with a new control plane in the place of the killed one.
+   * @throws the signal's reason when it aborts before that runs.
+   */
   async encore(): Promise<void> {
-    await this.#stage.restartPlane();
+    await this.#stage.restartPlane(this.#options.signal);
     const { seed } = this.#options;
     const ratePerSecond = ENCORE_LOAD * this.#capacityPerSecond;
     const { envoy, plane, origin } = this.#stage;

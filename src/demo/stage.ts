@@ -23,9 +23,11 @@ export class Stage {
 
   /**
    * @param slow how much slower than the others the last backend is.
-   * @throws PlimsollError when a part cannot be started; nothing is left behind then.
+   * @param signal gives up
+   * @throws PlimsollError when a part cannot be started, the signal's reason when it aborts; nothing is left behind
+   * then.
    */
-  static async open(count: number, slow: number): Promise<Stage> {
+  static async open(count: number, slow: number, signal: AbortSignal): Promise<Stage> {
     const undo: (() => Promise<unknown>)[] = [];
     try {
       const folder = await mkdtemp(join(tmpdir(), 'plimsoll-demo-'));
@@ -35,14 +37,17 @@ export class Stage {
       const listenerPort = await freePort();
       const config = configFile(folder);
       await writeFile(config, demoConfig({ backends, loadAware: false, xds: '127.0.0.1:0', listenerPort }));
-      const plane = await ControlPlane.start({ config });
+      const plane = await ControlPlane.start({ config, signal });
       undo.unshift(() => plane.kill());
-      const bootstrap = await plimsollOutput(
-        `bootstrap --config ${config} --mode ads --xds ${plane.xds} --admin-port 0 --node-id demo`.split(' '),
-      );
-      const envoy = await Envoy.start({ bootstrap });
+      const options = `--mode ads --xds ${plane.xds} --admin-port 0 --node-id demo`.split(' ');
+      const bootstrap = await plimsollOutput(['bootstrap', '--config', config, ...options], signal);
+      const envoy = await Envoy.start({ bootstrap, signal });
       undo.unshift(() => envoy.stop());
-      await until('the listener of Envoy', async () => (await envoy.listener(LISTENER)) !== undefined);
+      await until(
+        'the listener of Envoy',
+        signal,
+        async () => (await envoy.listener(LISTENER)) !== undefined,
+      );
       return new Stage(folder, backends, listenerPort, plane, envoy);
     } catch (error) {
       for (const step of undo) await step();
@@ -77,21 +82,27 @@ export class Stage {
     return configFile(this.#folder);
   }
 
-  /** Gives the group its load-aware extension: one line of the file, then SIGHUP. Resolves when Envoy has it. */
-  async becomeLoadAware(): Promise<void> {
+  /**
+   * Gives the group its load-aware extension: one line of the file, then SIGHUP. Resolves when Envoy has it.
+   * @throws PlimsollError `io` when that takes too long, the signal's reason when it aborts.
+   */
+  async becomeLoadAware(signal: AbortSignal): Promise<void> {
     const before = await this.#modifiedClusters();
     await this.#write('127.0.0.1:0');
     this.#plane.reload();
-    await until('load-aware weights', async () => {
+    await until('load-aware weights', signal, async () => {
       const { mode } = readPlaneMetrics(await this.#plane.metrics(), SERVER_GROUP);
       return mode === 'balanced' && (await this.#modifiedClusters()) > before;
     });
   }
 
-  /** Starts the control plane again where the old one was, which must have ended. */
-  async restartPlane(): Promise<void> {
+  /**
+   * Starts the control plane again where the old one was, which must have ended.
+   * @throws PlimsollError `io` when it cannot be started, the signal's reason when it aborts.
+   */
+  async restartPlane(signal: AbortSignal): Promise<void> {
     await this.#write(this.#plane.xds);
-    this.#plane = await ControlPlane.start({ config: this.configFile });
+    this.#plane = await ControlPlane.start({ config: this.configFile, signal });
   }
 
   /** Ends everything. `keepLog`: Envoy's log stays; the result is its path. */
@@ -135,10 +146,11 @@ function freePort(): Promise<number> {
   });
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+async function until(what: string, signal: AbortSignal, holds: () => Promise<boolean>): Promise<void> {
   const deadline = systemClock.now() + 20_000;
   while (!(await holds())) {
     if (systemClock.now() > deadline) throw new PlimsollError('io', `${what}: not within 20 s`);
-    await sleep(systemClock, 50);
+    await sleep(systemClock, 50, signal);
+    signal.throwIfAborted();
   }
 }

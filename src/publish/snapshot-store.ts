@@ -13,7 +13,7 @@ export interface Resource {
 
 /** Everything that sidecars may ask for at one moment. Immutable. */
 export interface Snapshot {
-  /** By type URL, then by name. */
+  /** By type URL, then by name. Nothing is said of a type that is absent; an empty one deletes what clients have of it. */
   readonly resources: ReadonlyMap<string, ReadonlyMap<string, Resource>>;
   /**
    * Names, by type URL, that exist but have no content yet (a group before its first collection) or no longer have

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { LogSink } from './log-sink.ts';
 
 export type { Logger };
 
@@ -10,15 +11,18 @@ export interface LogOptions {
 
 /** A logger that writes to standard error, so that standard output stays free for a command's result. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
-  const pretty = options.format === 'pretty' || (options.format === 'auto' && process.stderr.isTTY === true);
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && process.stderr.isTTY);
   const settings = { level: options.level, base: null };
-  if (!pretty) return pino(settings, pino.destination({ fd: 2, sync: true }));
-  const { default: prettyStream } = await import('pino-pretty');
-  const colorize = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined;
-  return pino(
-    settings,
-    prettyStream({ destination: 2, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }),
-  );
+  const sink = new LogSink(2);
+  if (!pretty) return pino(settings, sink);
+  const { prettyFactory } = await import('pino-pretty');
+  const colorize = process.stderr.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+  const format = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l' });
+  return pino(settings, {
+    write: (line) => {
+      sink.write(format(line));
+    },
+  });
 }
 
 /** A logger that writes nothing. */

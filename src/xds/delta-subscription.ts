@@ -90,8 +90,11 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     const empty = resources.length === 0 && removed.length === 0;
     const owes = this.#owesAnswer && this.#canAnswer(view);
     if (!waiting) this.#done = view;
-    this.#answered();
+    this.#asked.clear();
+    this.#askedForAll = false;
+    // a first request for nothing but held names is answered when one of them has content, even if the client has it
     if (empty && !owes) return undefined;
+    this.#owesAnswer = false;
     const changed = resources.filter(({ name, version }) => this.#has.get(name) !== version);
     return { resources, removed, changed: changed.map(({ name }) => name) };
   }
@@ -108,13 +111,6 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   /** An answer without content: to a client that has all it asked for, or asked for everything and there is nothing. */
   #canAnswer(view: TypeView): boolean {
     return this.#wildcard || [...this.#names].some((name) => !view.held.has(name));
-  }
-
-  #answered(): void {
-    // clear() allocates
-    if (this.#asked.size > 0) this.#asked.clear();
-    this.#askedForAll = false;
-    this.#owesAnswer = false;
   }
 
   /** Every name that may need to be told of. */

@@ -1,8 +1,7 @@
-import type { Resource, Snapshot } from '../publish/snapshot-store.ts';
+import type { Snapshot } from '../publish/snapshot-store.ts';
 import { type EncodedResponse, ResponseCache, type VariantName } from './response-cache.ts';
 import type { TypeView, Update } from './subscription.ts';
 
-const NO_RESOURCES: ReadonlyMap<string, Resource> = new Map();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** What all streams share: the newest snapshot, seen type by type, and the responses encoded from it. */
@@ -16,11 +15,14 @@ export class Feed {
     this.#responses.clear();
   }
 
-  /** undefined: there is no snapshot yet. The same object as long as nothing of the type has changed. */
+  /**
+   * undefined: nothing may be said of the type, since there is no snapshot yet, or since it is not published: an empty
+   * answer would delete what a client has. The same object as long as nothing of the type has changed.
+   */
   view(typeUrl: string): TypeView | undefined {
-    if (this.#snapshot === undefined) return undefined;
-    const resources = this.#snapshot.resources.get(typeUrl) ?? NO_RESOURCES;
-    const held = this.#snapshot.held.get(typeUrl) ?? NO_NAMES;
+    const resources = this.#snapshot?.resources.get(typeUrl);
+    if (resources === undefined) return undefined;
+    const held = this.#snapshot?.held.get(typeUrl) ?? NO_NAMES;
     const before = this.#views.get(typeUrl);
     if (before?.resources === resources && before.held === held) return before;
     const view = { resources, held };

@@ -13,6 +13,8 @@ export interface XdsObserver {
   refused(limit: LimitName): void;
   /** An aggregated stream asked for a type that is not served. The client chose the text: it is printable and cut, but not one of a bounded set. */
   unknownType(typeUrl: string): void;
+  /** A request named a resource that does not exist. */
+  unknownName(typeUrl: string): void;
 }
 
 export interface Acknowledgement {

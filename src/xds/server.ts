@@ -31,8 +31,8 @@ const STOP_GRACE_MS = 1_000;
 const SWEEP_MS = 5_000;
 const SWEEPS_PER_LIMIT = 6;
 
-/** Clients choose the type URLs: no more than this many different ones are warned of. */
-const UNKNOWN_TYPES_LIMIT = 32;
+/** Clients choose type URLs and names: no more than this many different ones of each are warned of. */
+const UNKNOWN_LIMIT = 32;
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
 
@@ -48,6 +48,7 @@ export class XdsServer {
   readonly #admission: Admission;
   #cancelSweep: (() => void) | undefined;
   readonly #unknownTypes = new Set<string>();
+  readonly #unknownNames = new Set<string>();
   readonly #feeds = new Feeds();
   #stopped: Promise<void> | undefined;
 
@@ -82,11 +83,14 @@ export class XdsServer {
     const unknownType = (typeUrl: string, node: string): void => {
       this.#unknownType(typeUrl, node);
     };
+    const unknownName: StreamContext['unknownName'] = (typeUrl, name, node, existing) => {
+      this.#unknownName(typeUrl, name, node, existing);
+    };
     const join: StreamContext['join'] = ({ node, kind, identities }, stream) => {
       const source = sourceOf(node, kind, identities);
       return source === undefined ? undefined : this.#feeds.join(source, stream);
     };
-    this.#context = { join, clock, limits, warnings, refusals, observer, unknownType };
+    this.#context = { join, clock, limits, warnings, refusals, observer, unknownType, unknownName };
     for (const service of options.services) {
       this.#grpc.addService(definitionOf(service), {
         sotw: (call: Call) => {
@@ -243,11 +247,26 @@ export class XdsServer {
 
   #unknownType(typeUrl: string, node: string): void {
     this.#context.observer.unknownType(typeUrl);
-    if (this.#unknownTypes.has(typeUrl) || this.#unknownTypes.size >= UNKNOWN_TYPES_LIMIT) return;
-    this.#unknownTypes.add(typeUrl);
+    if (!isNew(this.#unknownTypes, typeUrl)) return;
     this.#log.warn(
       { type: typeUrl, node },
       'a sidecar asks for a type that is not served: it gets no answer',
     );
   }
+
+  #unknownName(typeUrl: string, name: string, node: string, existing: readonly string[]): void {
+    this.#context.observer.unknownName(typeUrl);
+    if (!isNew(this.#unknownNames, `${typeUrl} ${name}`)) return;
+    this.#log.warn(
+      { type: typeUrl, name, node, existing: existing.slice(0, 10), total: existing.length },
+      'a sidecar asks for a name that does not exist: it gets it when it appears',
+    );
+  }
+}
+
+/** Whether `text` is met for the first time, as long as there is room to remember it. */
+function isNew(known: Set<string>, text: string): boolean {
+  if (known.has(text) || known.size >= UNKNOWN_LIMIT) return false;
+  known.add(text);
+  return true;
 }

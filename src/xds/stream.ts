@@ -13,7 +13,7 @@ import type { Refusals } from './refusals.ts';
 import type { NodeIdentity, Request, RequestError } from './request.ts';
 import { checkLengths, checkNames } from './request-limits.ts';
 import type { ServedType } from './served-types.ts';
-import type { Subscription, TypeView, Update, Versions } from './subscription.ts';
+import { EVERY_NAME, type Subscription, type TypeView, type Update, type Versions } from './subscription.ts';
 import type { Variant } from './variant.ts';
 
 const UNNAMED: NodeIdentity = { id: '', cluster: '', userAgent: '' };
@@ -50,6 +50,8 @@ export interface StreamContext {
   readonly observer: XdsObserver;
   /** Called for every request of a type that is not served. */
   readonly unknownType: (typeUrl: string, node: string) => void;
+  /** Called for every name that a request asks for and that does not exist. */
+  readonly unknownName: (typeUrl: string, name: string, node: string, existing: readonly string[]) => void;
 }
 
 /** What a stream has of one type. */
@@ -133,7 +135,9 @@ export class XdsStream<R extends Request> {
     for (const names of subscription.remembered) {
       if (this.#refuses(checkNames(names, view, limits))) return;
     }
-    if (settled !== undefined) {
+    if (settled === undefined) {
+      this.#tellUnknown(type, this.#variant.asked(request), view);
+    } else {
       // the clock starts anew if there is more to be answered
       channel.unansweredSinceMs = subscription.waiting ? this.#context.clock.now() : undefined;
       this.#report(channel, request.error, settled);
@@ -262,6 +266,15 @@ export class XdsStream<R extends Request> {
       this.end(status.INVALID_ARGUMENT, 'a request on an aggregated stream needs type_url');
     else this.#context.unknownType(printable(typeUrl), this.#nodeId);
     return undefined;
+  }
+
+  /** A name that does not exist may appear later; mostly it is a mistake in the client's configuration. */
+  #tellUnknown({ url }: ServedType, names: readonly string[], view: TypeView | undefined): void {
+    if (view === undefined) return;
+    for (const name of names) {
+      if (name === '' || name === EVERY_NAME || view.resources.has(name) || view.held.has(name)) continue;
+      this.#context.unknownName(url, printable(name), this.#nodeId, [...view.resources.keys()]);
+    }
   }
 
   /**

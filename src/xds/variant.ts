@@ -19,6 +19,8 @@ export interface Variant<R extends Request> {
   read(bytes: Buffer, withNode: boolean): ReadResult<R>;
   /** The names that the request asks for or says to have. */
   names(request: R): RememberedNames;
+  /** The names that the request asks for, or asks for again. */
+  asked(request: R): readonly string[];
   /** The length, in characters, of the longest name or version that the request has. */
   longestText(request: R): number;
   /** @param trustsClient what the client says to have from an earlier stream is not sent again. */
@@ -29,6 +31,7 @@ export const SOTW: Variant<DiscoveryRequest> = {
   name: 'sotw',
   read: readDiscoveryRequest,
   names: ({ names }) => listed(names),
+  asked: ({ names }) => names,
   longestText: ({ names }) => longest(names),
   subscribe: (type) => (type.complete ? new SotwSetSubscription() : new SotwSubscription()),
 };
@@ -38,6 +41,7 @@ export const DELTA: Variant<DeltaDiscoveryRequest> = {
   read: readDeltaDiscoveryRequest,
   names: ({ subscribe, initialVersions }) =>
     listed(initialVersions.size === 0 ? subscribe : [...subscribe, ...initialVersions.keys()]),
+  asked: ({ subscribe }) => subscribe,
   longestText: ({ subscribe, unsubscribe, initialVersions }) =>
     Math.max(
       longest(subscribe),

@@ -9,8 +9,8 @@ import { planArrivals } from '../../src/demo/arrivals.ts';
 import { type SimulatedBackend, startBackends } from '../../src/demo/backend.ts';
 import { demo } from '../../src/demo/demo.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
-import { findEnvoy } from '../../src/demo/envoy-binary.ts';
 import { runLoad } from '../../src/demo/load.ts';
+import { Stage } from '../../src/demo/stage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 function isAlive(pid: number): boolean {
@@ -131,11 +131,6 @@ describe('Envoy', () => {
     });
   });
 
-  test('a binary that does not exist is an error that says what to do', () => {
-    assert.throws(() => findEnvoy({ ENVOY_BIN: '/nowhere/envoy' }), /ENVOY_BIN: must name an executable/);
-    assert.equal(findEnvoy({ ENVOY_BIN: process.execPath, PATH: '/nowhere' }), process.execPath);
-  });
-
   for (const ending of ['SIGTERM', 'exception'] as const) {
     test(`does not outlive a process that ends by ${ending}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'plimsoll-test-'));
@@ -192,37 +187,47 @@ interface DemoRun {
   readonly shown: readonly string[];
 }
 
-/** Runs a short demo that stays up, until something is shown that matches `until`. */
-async function runDemo(until: RegExp): Promise<DemoRun> {
-  const stop = new AbortController();
+/** Runs a demo, the shortest whose checks hold for sure, that stays up until `stop` aborts. */
+async function runDemo(stop: AbortController, onShown: (text: string) => void = () => {}): Promise<DemoRun> {
   const shown: string[] = [];
   let out = '';
-  const write = (text: string): void => {
-    shown.push(text);
-    if (!until.test(text)) return;
-    assert.equal(children().length, 2, children().join('\n'));
-    stop.abort();
-  };
   const code = await demo(
-    { seconds: 30, backends: 3, seed: 1, json: true, keep: true },
+    { seconds: 45, backends: 4, seed: 1, json: true, keep: true },
     {
       out: (text) => {
         out += text;
       },
-      display: { write, columns: undefined, color: false },
+      display: {
+        write: (text) => {
+          shown.push(text);
+          onShown(text);
+        },
+        columns: undefined,
+        color: false,
+      },
       signal: stop.signal,
     },
   );
   return { code, out, shown };
 }
 
+/** The same, until something is shown that matches `until`. */
+function runDemoUntil(until: RegExp): Promise<DemoRun> {
+  const stop = new AbortController();
+  return runDemo(stop, (text) => {
+    if (!until.test(text)) return;
+    assert.equal(children().length, 2, children().join('\n'));
+    stop.abort();
+  });
+}
+
 describe('demo', () => {
-  test('plays all acts, its exit code is that of its checks, stays up, and leaves nothing behind', async () => {
-    const { code, out, shown } = await runDemo(/^staying up.*control plane up.*score \d/);
+  test('plays all acts, every check holds, stays up, and leaves nothing behind', async () => {
+    const { code, out, shown } = await runDemoUntil(/^staying up.*control plane up.*score \d/);
     const report = JSON.parse(out) as {
       readonly ok: boolean;
       readonly acts: readonly { readonly act: number; readonly requests: number }[];
-      readonly checks: readonly { readonly ok: boolean }[];
+      readonly checks: readonly { readonly name: string; readonly ok: boolean }[];
     };
     assert.deepEqual(
       report.acts.map(({ act }) => act),
@@ -231,12 +236,12 @@ describe('demo', () => {
     const [plain, loadAware] = report.acts;
     assert.equal(plain?.requests, loadAware?.requests);
     assert.ok(report.acts.every(({ requests }) => requests > 0));
-    assert.equal(report.checks.length, 4);
-    assert.equal(
-      report.ok,
-      report.checks.every(({ ok }) => ok),
+    assert.deepEqual(
+      report.checks.map(({ ok }) => ok),
+      [true, true, true, true],
+      JSON.stringify(report, null, 2),
     );
-    assert.equal(code, report.ok ? 0 : 1);
+    assert.deepEqual([report.ok, code], [true, 0]);
     const lines = shown.join('');
     for (let act = 1; act <= 5; act++) assert.match(lines, new RegExp(`^act ${act}: `, 'm'));
     assert.match(lines, /^act [34].* UNHEALTHY/m);
@@ -246,8 +251,53 @@ describe('demo', () => {
   });
 
   test('interrupted, it ends in order and leaves nothing behind', async () => {
-    const { code, out, shown } = await runDemo(/^act 1/);
+    const { code, out, shown } = await runDemoUntil(/^act 1/);
     assert.deepEqual([code, out, shown.at(-1)], [1, '', 'interrupted\n']);
+    assert.deepEqual(children(), []);
+  });
+
+  test('interrupted while Envoy starts, it ends as well', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'plimsoll-test-'));
+    const changed = { ENVOY_BIN: join(folder, 'envoy'), TMPDIR: folder };
+    const environment = { ...process.env };
+    Object.assign(process.env, changed);
+    t.after(async () => {
+      for (const name of Object.keys(changed)) delete process.env[name];
+      Object.assign(process.env, environment);
+      await rm(folder, { recursive: true });
+    });
+    const neverReady = `#!${process.execPath}
+      require('node:fs').writeFileSync(__dirname + '/started', '');
+      setInterval(() => undefined, 1000);`;
+    await writeFile(changed.ENVOY_BIN, neverReady, { mode: 0o755 });
+    const stop = new AbortController();
+    const run = runDemo(stop);
+    await waitFor('Envoy', () => existsSync(join(folder, 'started')), 30_000);
+    stop.abort();
+    const { code, out, shown } = await run;
+    assert.deepEqual([code, out, shown.at(-1)], [1, '', 'interrupted\n']);
+    assert.deepEqual(children(), []);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('plimsoll-')),
+      [],
+    );
+  });
+
+  test('interrupted between two acts, or while a control plane starts, nobody waits', async () => {
+    const stage = await Stage.open(2, 1, new AbortController().signal);
+    try {
+      // so that weights never become load-aware
+      for (const backend of stage.backends) backend.metrics = { kind: 'hang' };
+      const stop = new AbortController();
+      const isReason = (error: unknown): boolean => error === stop.signal.reason;
+      const changing = assert.rejects(stage.becomeLoadAware(stop.signal), isReason);
+      stop.abort();
+      await changing;
+      await stage.plane.kill();
+      await assert.rejects(stage.restartPlane(stop.signal), isReason);
+    } finally {
+      await stage.close(false);
+    }
     assert.deepEqual(children(), []);
   });
 });

@@ -42,7 +42,8 @@ describe('the packed package', () => {
     );
     assert.deepEqual(
       files.filter(
-        (name) => !kept.includes(name) && !/^(dist\/.*\.js|protos\/generated\/|deploy\/)/.test(name),
+        (name) =>
+          !kept.includes(name) && !/^(dist\/.*\.js|protos\/generated\/|deploy\/.*\.(yaml|md))/.test(name),
       ),
       [],
     );
@@ -64,6 +65,18 @@ describe('the packed package', () => {
     const config = join('node_modules', 'plimsoll', 'deploy', 'plimsoll.yaml');
     const effective = run('npx', ['--no', 'plimsoll', 'validate', '--config', config], folder);
     assert.match(effective, /^ServerGroups:/m);
+  });
+
+  test('runs the demo as far as without Envoy, and says how to have one', () => {
+    const main = join('node_modules', 'plimsoll', 'dist', 'main.js');
+    const env = { PATH: '', TMPDIR: folder };
+    const { status, stderr } = spawnSync(process.execPath, [main, 'demo'], {
+      cwd: folder,
+      encoding: 'utf8',
+      env,
+    });
+    assert.equal(status, 1);
+    assert.equal(stderr, 'plimsoll: no Envoy: set ENVOY_BIN to an Envoy binary, or put envoy on PATH\n');
   });
 
   test("carries the bundle of Envoy's messages where the code looks for it", () => {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { request } from 'undici';
+import { freePort } from '../support/ports.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -29,21 +32,23 @@ ServiceExtensions:
 
 /** A plimsoll process, what it wrote and how it ended. */
 class Run {
-  readonly #child;
+  readonly #child: ChildProcess;
   readonly ended: Promise<number | string | null>;
   output = '';
 
-  constructor(args: readonly string[]) {
+  /** @param stderr where standard error goes: to `output`, to a file, or to a reader that reads nothing */
+  constructor(args: readonly string[], stderr: 'output' | 'unread' | number = 'output') {
     this.#child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', typeof stderr === 'number' ? stderr : 'pipe'],
     });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
+    for (const stream of [this.#child.stdout, stderr === 'output' ? this.#child.stderr : null]) {
+      stream?.on('data', (chunk: Buffer) => {
         this.output += chunk.toString();
       });
     }
+    if (stderr === 'unread') this.#child.stderr?.pause();
     this.ended = new Promise((resolve) => {
-      this.#child.once('close', (code, signal) => {
+      this.#child.once(stderr === 'unread' ? 'exit' : 'close', (code: number | null, signal: string) => {
         resolve(code ?? signal);
       });
     });
@@ -53,16 +58,27 @@ class Run {
     this.#child.kill(name);
   }
 
+  /** Whether it has a handler for the signal of this number. */
+  async catches(signal: number): Promise<boolean> {
+    const status = await readFile(`/proc/${this.#child.pid}/status`, 'utf8');
+    const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0';
+    return ((BigInt(`0x${caught}`) >> BigInt(signal - 1)) & 1n) === 1n;
+  }
+
   said(text: string): Promise<boolean> {
     return waitFor(`"${text}" in\n${this.output}`, () => this.output.includes(text), 20_000);
   }
 }
 
-async function serve(t: TestContext, config: string): Promise<{ readonly run: Run; readonly file: string }> {
+async function serve(
+  t: TestContext,
+  config: string,
+  stderr?: ConstructorParameters<typeof Run>[1],
+): Promise<{ readonly run: Run; readonly file: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-test-'));
   const file = join(folder, 'plimsoll.yaml');
   await writeFile(file, config);
-  const run = new Run(['serve', '--config', file]);
+  const run = new Run(['serve', '--config', file], stderr);
   t.after(async () => {
     run.signal('SIGKILL');
     await run.ended;
@@ -130,4 +146,91 @@ test('bad arguments: exit code 64', async () => {
     assert.equal(await run.ended, 64, args.join(' '));
     assert.notEqual(run.output, '');
   }
+});
+
+test('SIGHUP while it comes up does not end it', async (t) => {
+  const { run } = await serve(t, CONFIG);
+  // before its first line runs, nothing of ours can keep Node from being ended
+  await waitFor('its first line', () => run.catches(1));
+  assert.equal(run.output, '');
+  for (let i = 0; i < 20; i++) run.signal('SIGHUP');
+  await run.said('"msg":"ready"');
+  run.signal('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
+describe('a log that cannot be written', () => {
+  test('on a full disk: it serves on, and ends with 0', async (t) => {
+    const full = await open('/dev/full', 'w');
+    t.after(() => full.close());
+    const admin = await freePort();
+    const { run } = await serve(
+      t,
+      CONFIG.replace('Admin: {Listen: 127.0.0.1:0}', `Admin: {Listen: 127.0.0.1:${admin}}`),
+      full.fd,
+    );
+    await waitFor(
+      'readiness',
+      async () => (await request(`http://127.0.0.1:${admin}/readyz`)).statusCode === 200,
+    );
+    run.signal('SIGHUP');
+    run.signal('SIGTERM');
+    assert.equal(await run.ended, 0);
+  });
+
+  test('to a reader that is stuck: it serves on, and ends', async (t) => {
+    const admin = await freePort();
+    const config = CONFIG.replace('Admin: {Listen: 127.0.0.1:0}', `Admin: {Listen: 127.0.0.1:${admin}}`);
+    const { run, file } = await serve(t, config.replace('DrainSeconds: 2', 'DrainSeconds: 0.1'), 'unread');
+    const healthy = async () => (await request(`http://127.0.0.1:${admin}/readyz`)).statusCode === 200;
+    await waitFor('readiness', healthy);
+    const wrong = Array.from({ length: 20 }, (_, i) => `Unknown${i}${'x'.repeat(2000)}: 1\n`).join('');
+    await writeFile(file, config + wrong);
+    for (let i = 0; i < 20; i++) {
+      const refusals = i;
+      run.signal('SIGHUP');
+      await waitFor('the refusal', async () => {
+        const { body } = await request(`http://127.0.0.1:${admin}/metrics`);
+        const count = /^plimsoll_config_reloads_total\{result="failure"\} (\d+)$/m.exec(
+          await body.text(),
+        )?.[1];
+        return Number(count) > refusals;
+      });
+    }
+    assert.equal(await healthy(), true);
+    run.signal('SIGTERM');
+    assert.ok(['SIGKILL', 0].includes((await run.ended) ?? ''));
+  });
+});
+
+test('a named pipe in place of the configuration is refused, and what comes after it is read', async (t) => {
+  const { run, file } = await serve(t, CONFIG);
+  await run.said('"msg":"ready"');
+  await rm(file);
+  await promisify(execFile)('mkfifo', [file]);
+  run.signal('SIGHUP');
+  await run.said('reload refused');
+  await rm(file);
+  await writeFile(file, CONFIG);
+  run.signal('SIGHUP');
+  await run.said('configuration reloaded');
+  run.signal('SIGTERM');
+  run.signal('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
+test('a reader of the output that leaves is no fault of ours', async () => {
+  const example = fileURLToPath(new URL('../../deploy/plimsoll.yaml', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'validate', '--config', example], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const code = await new Promise((resolve) => {
+    child.once('close', resolve);
+  });
+  assert.deepEqual([code, said], [0, '']);
 });

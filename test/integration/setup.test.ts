@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,6 +96,7 @@ describe('setup', () => {
       cwd: root,
       encoding: 'utf8',
       env: environment(more),
+      timeout: 60_000,
     });
     return { status: result.status, said: result.stdout + result.stderr, calls: takeCalls() };
   }
@@ -119,12 +121,17 @@ describe('setup', () => {
     return lines.map((line) => line.split(' ').slice(0, 2).join(' '));
   }
 
-  /** Sets a property of `process` before setup sees it. */
-  const pretend = (property: string, value: unknown): Record<string, string> => ({
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
-      `Object.defineProperty(process, '${property}', { value: ${JSON.stringify(value)} })`,
-    )}`,
+  /** Runs a script before setup. */
+  const preload = (script: string): Record<string, string> => ({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
   });
+
+  /** Sets a property of `process` before setup sees it. */
+  const pretend = (property: string, value: unknown): Record<string, string> =>
+    preload(`Object.defineProperty(process, '${property}', { value: ${JSON.stringify(value)} })`);
+
+  /** A process id that nobody has any more. */
+  const deadPid = (): number => spawnSync(process.execPath, ['--version']).pid;
 
   test('makes everything once, one line each, and then says and runs nothing', () => {
     const first = setup();
@@ -227,13 +234,38 @@ describe('setup', () => {
   });
 
   test('clears what a killed run left: a half-unpacked Envoy and its lock', () => {
-    const { pid } = spawnSync(process.execPath, ['--version']);
     put('.cache/envoy-partial-abc/home/envoy', 'half');
     put('.cache/envoy-1.40.0/other', 'half');
-    put('.cache/setup.lock', String(pid));
+    put('.cache/setup.lock', String(deadPid()));
     assert.equal(setup(['--no-build']).status, 0);
     assert.deepEqual(readdirSync(join(root, '.cache')), ['envoy-1.40.0']);
     assert.deepEqual(readdirSync(join(root, '.cache/envoy-1.40.0')), ['envoy']);
+  });
+
+  test('clears what a run left that was killed while it cleared the lock of another', () => {
+    const [holder, another] = [deadPid(), deadPid()];
+    put('.cache/setup.lock', String(holder));
+    for (const pid of [holder, another]) put(`.cache/setup.lock.${pid}`, '');
+    const past = Date.now() / 1000 - 60;
+    utimesSync(join(root, `.cache/setup.lock.${holder}`), past, past);
+    const { status, said } = setup(['--no-build']);
+    assert.equal(status, 0, said);
+    assert.deepEqual(readdirSync(join(root, '.cache')), ['envoy-1.40.0']);
+  });
+
+  test('waits for no lock for ever', () => {
+    const holder = deadPid();
+    put('.cache/setup.lock', String(holder));
+    put(`.cache/setup.lock.${holder}`, '');
+    const future = Date.now() / 1000 + 3600;
+    utimesSync(join(root, `.cache/setup.lock.${holder}`), future, future);
+    const clock = 'let hours = 0; performance.now = () => hours++ * 3_600_000';
+    const { status, said, calls } = setup(['--no-build'], preload(clock));
+    assert.deepEqual([status, calls], [1, []]);
+    assert.match(
+      said,
+      /^setup: another setup, process \d+, is not done within 900 s; if there is none, delete /,
+    );
   });
 
   test('two at once: the second waits, and finds all made', async () => {

@@ -74,6 +74,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
         rejected: ({ message }) => assert.fail(message),
         unknownType: () => undefined,
         refused: (limit) => assert.fail(limit),
+        unknownName: () => undefined,
         acknowledged: ({ resources }) => {
           for (const version of resources.values()) taken.add(version);
         },

@@ -226,7 +226,10 @@ test('the certificates of both sides and their authority rotate under load, and 
         `$1tls_certificate_sds_secret_configs:\n$1  - name: client\n$1    sds_config: {path_config_source: {path: ${sds}}}\n`,
       ),
   });
-  const load = new SteadyLoad(`http://${await waitFor('the listener', () => envoy.listener('inference'))}/`);
+  const load = new SteadyLoad(
+    t,
+    `http://${await waitFor('the listener', () => envoy.listener('inference'))}/`,
+  );
   await waitFor('some load', () => load.count('status 200') > 20);
   const streams = await metric('plimsoll_xds_streams');
 

@@ -55,7 +55,7 @@ const WITHOUT_TIMEOUT_MS = 4_000;
 for (const [index, [transport, sources]] of TRANSPORTS.entries()) {
   test(`${transport}: changed clusters and routes are warm at once`, async (t) => {
     const { voyage, reload } = await start(t, `127.0.4${index}`, sources);
-    const load = new SteadyLoad(voyage.origin);
+    const load = new SteadyLoad(t, voyage.origin);
     await progress(load);
     for (const envoyLbPolicy of ['RoundRobin', 'LeastRequest', 'RoundRobin'] as const) {
       reload({ envoyLbPolicy });

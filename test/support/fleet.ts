@@ -85,13 +85,16 @@ export class Fleet {
     this.#group = loadAwareGroup(servers, options);
   }
 
-  /** The next evaluation, on one answer for each backend in the group's order. */
-  step(answers: readonly Answer[]): GroupDecision {
+  /**
+   * The next evaluation, on one answer for each backend in the group's order.
+   * @param ageMs how long before it the answers came
+   */
+  step(answers: readonly Answer[], ageMs = 0): GroupDecision {
     const { intervalSeconds = 1, delaySeconds = 0.1 } = this.#options;
     this.#now += 1000 * intervalSeconds;
     const outcomes = new Map<string, CollectOutcome>();
     for (const [index, { id }] of this.#group.servers.entries()) {
-      const outcome = outcomeOf(answers[index], this.#now);
+      const outcome = outcomeOf(answers[index], this.#now - ageMs);
       if (outcome !== undefined) outcomes.set(id, outcome);
     }
     const run = { startedAtMs: this.#now - 50, endedAtMs: this.#now, outcomes };

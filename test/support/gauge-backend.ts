@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { formatHostPort } from '../../src/runtime/host-port.ts';
 import { vllmPage } from './vllm-page.ts';
 
 /** The load that a {@link GaugeBackend} says it has. */
@@ -42,7 +43,7 @@ export class GaugeBackend {
 
   /** As the configuration and Envoy name it. */
   get id(): string {
-    return this.address.includes(':') ? `[${this.address}]:${this.#port}` : `${this.address}:${this.#port}`;
+    return formatHostPort(this.address, this.#port);
   }
 
   /** Listens on its address; on the port it had before, if it ever listened. */

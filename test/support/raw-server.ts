@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Backend } from '../../src/core/model.ts';
+import { formatHostPort } from '../../src/runtime/host-port.ts';
 
 /** Answers one request, in any way that a socket allows. */
 export type RawAnswer = (socket: Socket, request: string) => void;
@@ -16,9 +17,8 @@ export class RawServer {
   readonly #sockets = new Set<Socket>();
 
   private constructor(server: Server, answer: RawAnswer) {
-    const { address, family, port } = server.address() as AddressInfo;
-    const id = family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
-    this.backend = { id, address, port, weight: 100 };
+    const { address, port } = server.address() as AddressInfo;
+    this.backend = { id: formatHostPort(address, port), address, port, weight: 100 };
     this.answer = answer;
     this.#server = server;
     server.on('connection', (socket) => {

@@ -15,15 +15,25 @@ export function resource(kind: keyof typeof TYPE_URLS, name: string, version: st
   };
 }
 
-/** @param held names of endpoint resources. */
-export function snapshot(contents: Contents, held: readonly string[] = []): Snapshot {
-  const resources = new Map<string, Map<string, Resource>>();
-  for (const [kind, versions] of Object.entries(contents) as [
-    keyof typeof TYPE_URLS,
-    Record<string, string>,
-  ][]) {
-    const ofKind = Object.entries(versions).map(([name, version]) => resource(kind, name, version));
-    resources.set(TYPE_URLS[kind], new Map(ofKind.map((each) => [each.name, each])));
-  }
+/**
+ * @param held names of endpoint resources
+ * @param unpublished kinds that nothing is said of; the others are published, empty where `contents` has none
+ */
+export function snapshot(
+  contents: Contents,
+  held: readonly string[] = [],
+  unpublished: readonly (keyof typeof TYPE_URLS)[] = [],
+): Snapshot {
+  const kinds = (Object.keys(TYPE_URLS) as (keyof typeof TYPE_URLS)[]).filter(
+    (kind) => !unpublished.includes(kind),
+  );
+  const resources = new Map<string, Map<string, Resource>>(
+    kinds.map((kind) => {
+      const ofKind = Object.entries(contents[kind] ?? {}).map(([name, version]) =>
+        resource(kind, name, version),
+      );
+      return [TYPE_URLS[kind], new Map(ofKind.map((each) => [each.name, each]))];
+    }),
+  );
   return { resources, held: new Map([[TYPE_URLS.endpoint, new Set(held)]]), assignments: new Map() };
 }

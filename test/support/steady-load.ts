@@ -1,14 +1,16 @@
+import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** Sends one request after the other on four connections until it is ended. */
+/** Sends one request after the other on four connections until it is ended, at the latest with the test. */
 export class SteadyLoad {
   readonly #counts = new Map<string, number>();
   readonly #agent = new Agent({ connections: 4 });
   readonly #workers: Promise<void>[];
   #ended = false;
 
-  constructor(origin: string) {
+  constructor(t: TestContext, origin: string) {
+    t.after(() => this.end());
     this.#workers = Array.from({ length: 4 }, () => this.#work(origin));
   }
 

@@ -23,6 +23,7 @@ export class StreamBench {
   readonly acknowledged: Acknowledgement[] = [];
   readonly rejected: Rejection[] = [];
   readonly unknown: string[] = [];
+  readonly unknownNames: string[] = [];
   readonly refused: string[] = [];
   readonly log: Record<string, unknown>[] = [];
   readonly clock = new FakeClock(1000);
@@ -47,6 +48,7 @@ export class StreamBench {
       acknowledged: (each) => this.acknowledged.push(each),
       rejected: (each) => this.rejected.push(each),
       unknownType: () => undefined,
+      unknownName: () => undefined,
       refused: (limit) => this.refused.push(limit),
     };
     const warnings = new LogLimiter({ log, clock: this.clock });
@@ -64,6 +66,7 @@ export class StreamBench {
         refusals: new Refusals(observer, warnings),
         observer,
         unknownType: (typeUrl) => this.unknown.push(typeUrl),
+        unknownName: (_typeUrl, name, node) => this.unknownNames.push(`${name} by ${node}`),
       },
       transport: {
         write: (bytes, done) => {
@@ -84,8 +87,12 @@ export class StreamBench {
     });
   }
 
-  publish(contents: Contents, held?: readonly string[]): void {
-    this.#feed.accept(snapshot(contents, held));
+  publish(
+    contents: Contents,
+    held?: readonly string[],
+    unpublished?: readonly (keyof typeof TYPE_URLS)[],
+  ): void {
+    this.#feed.accept(snapshot(contents, held, unpublished));
     this.stream.push();
   }
 

@@ -111,6 +111,33 @@ export class Voyage {
     return counts;
   }
 
+  /**
+   * Sends requests, four at a time, while `change` is under way and for 100 more after it.
+   * @throws when one of them fails
+   */
+  async underLoad(change: () => Promise<void>): Promise<void> {
+    let left = Number.POSITIVE_INFINITY;
+    const failures: string[] = [];
+    const work = async (): Promise<void> => {
+      while (left-- > 0) {
+        const failure = await this.send().then(
+          ({ status, body }) => (status === 200 ? undefined : `${status} ${body}`),
+          String,
+        );
+        if (failure !== undefined) failures.push(failure);
+      }
+    };
+    const load = Promise.all(Array.from({ length: 4 }, work));
+    try {
+      await change();
+    } finally {
+      left = 100;
+      await load;
+    }
+    if (failures.length > 0)
+      throw new Error(`${failures.length} requests failed: ${[...new Set(failures)].join(', ')}`);
+  }
+
   /** The group's backends as Envoy holds them, by `address:port`. */
   async held(): Promise<ReadonlyMap<string, Held>> {
     const hosts = (await this.envoy.clusters()).filter((host) => host.cluster === GROUP);
@@ -138,9 +165,17 @@ export class Voyage {
 
   /** The value of one series of the control plane's own metrics; undefined: there is no such series. */
   async metric(series: string): Promise<number | undefined> {
+    return (await this.metrics(series))[0];
+  }
+
+  /** The same of several, all from one page. */
+  async metrics(...series: readonly string[]): Promise<readonly (number | undefined)[]> {
     const { body } = await request(`${this.#adminOrigin}/metrics`);
-    const line = (await body.text()).split('\n').find((one) => one.startsWith(`${series} `));
-    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+    const lines = (await body.text()).split('\n');
+    return series.map((name) => {
+      const line = lines.find((one) => one.startsWith(`${name} `));
+      return line === undefined ? undefined : Number(line.slice(name.length + 1));
+    });
   }
 
   async end(): Promise<void> {

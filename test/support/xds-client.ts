@@ -6,6 +6,7 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js';
 import type { ListenAddress } from '../../src/core/model.ts';
+import { formatHostPort } from '../../src/runtime/host-port.ts';
 import { DISCOVERY, encode } from './discovery-proto.ts';
 import { type ReceivedResponse, readDelta, readSotw } from './discovery-response.ts';
 
@@ -32,8 +33,7 @@ export class XdsClient {
   readonly #client: Client;
 
   constructor({ host, port }: ListenAddress, security: ChannelCredentials = credentials.createInsecure()) {
-    const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    this.#client = new Client(target, security, {
+    this.#client = new Client(formatHostPort(host, port), security, {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.max_receive_message_length': -1,
     });

@@ -49,6 +49,7 @@ export class XdsHarness {
         acknowledged: () => this.acknowledged++,
         rejected: () => this.rejected++,
         unknownType: () => undefined,
+        unknownName: () => undefined,
         refused: (limit) => this.refused.push(limit),
       },
     });

@@ -12,6 +12,7 @@ export function xdsObserver(interest: Partial<XdsObserver> = {}): XdsObserver {
     rejected: ignore,
     refused: ignore,
     unknownType: ignore,
+    unknownName: ignore,
     ...interest,
   };
 }

@@ -55,6 +55,9 @@ const server = new XdsServer({
     unknownType: () => {
       metrics.unknownType();
     },
+    unknownName: (typeUrl) => {
+      metrics.unknownName(typeUrl);
+    },
     refused: (limit) => {
       metrics.refused(limit);
     },

@@ -7,6 +7,7 @@ import { PageClient } from '../../../src/collect/page-client.ts';
 import type { PageResult } from '../../../src/collect/page-source.ts';
 import { PAGE_BYTES_MAX } from '../../../src/core/limits.ts';
 import type { Backend, CollectSettings } from '../../../src/core/model.ts';
+import { BlackHole } from '../../support/black-hole.ts';
 import { freePort } from '../../support/ports.ts';
 import { type RawAnswer, RawServer, response } from '../../support/raw-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -261,6 +262,27 @@ describe('a failure has a reason, and the next fetch is free of it', { concurren
         failure: { kind: 'refused', message: 'refused' },
       });
     }
+  });
+
+  test('a connection that does not open in 3 s, whatever the deadline, and others get its turn', async (t) => {
+    const hole = await BlackHole.start();
+    t.after(() => hole.stop());
+    const { port } = hole;
+    const gate = new OpeningGate(1);
+    const lost = clientOf(
+      t,
+      { id: `127.0.0.1:${port}`, address: '127.0.0.1', port, weight: 100 },
+      { timeoutSeconds: 300 },
+      gate,
+    );
+    const opening = fetch(lost, 30_000);
+    const server = await serve(t, good);
+    const page = clientOf(t, server.backend, {}, gate).fetch(AbortSignal.timeout(30_000));
+    assert.deepEqual(await opening, {
+      kind: 'failure',
+      failure: { kind: 'timeout', message: 'timeout: no connection within 3 s' },
+    });
+    assert.equal((await page).kind, 'page');
   });
 
   test('the turn to open a connection does not come in time', async (t) => {

@@ -92,6 +92,18 @@ test('connection refused counts as the worst from the first miss on, without lim
   }
 });
 
+test('the first evaluation after a refusal already treats the lightest backend like the heaviest', () => {
+  const fleet = new Fleet(4);
+  const light = { queued: 0, running: 1, kvUtilization: 0.01 };
+  const heavy = { 3: { queued: 5, running: 40, kvUtilization: 0.9 } };
+  assert.ok(one(fleet.step(round(4, 0, { 0: light, ...heavy })), 0).deviation > 0);
+  const decision = fleet.step(round(4, 1, { 0: 'refused', ...heavy }));
+  const refused = one(decision, 0);
+  assert.deepEqual([refused.missed, refused.use], [1, 'worst']);
+  assert.equal(refused.deviation, one(decision, 3).deviation);
+  assert.ok(refused.relativeWeight <= 0.2, `${refused.relativeWeight}`);
+});
+
 test('a backend that refuses and was never sampled counts as the worst, one that times out as the mean', () => {
   const fleet = new Fleet(4);
   const decision = fleet.step(round(4, 0, { 0: 'refused', 1: 'timeout' }));

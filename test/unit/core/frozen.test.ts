@@ -85,6 +85,24 @@ test('a frozen backend that misses a collection stays frozen', () => {
   assert.equal(one(fleet.step(['timeout', moving(14), moving(14)]), 0).use, 'frozen');
 });
 
+test('a refusal ends the freeze and the mark of before it: no health is pushed without a fresh value', () => {
+  const fleet = new Fleet(3);
+  const others = (step: number) => [moving(step), moving(step)];
+  const before = fleet.steps(12, (step) => [STUCK, ...others(step)]);
+  assert.deepEqual([one(before, 0).use, one(before, 0).health], ['frozen', 'HEALTHY']);
+  const refused = fleet.step(['refused', ...others(13)]);
+  assert.deepEqual([one(refused, 0).use, one(refused, 0).health], ['worst', 'HEALTHY']);
+  const back = fleet.step([STUCK, ...others(14)]);
+  assert.deepEqual([one(back, 0).use, one(back, 0).health], ['frozen', 'HEALTHY']);
+  for (const decision of [refused, back]) assert.notEqual(decision.publish, 'health');
+});
+
+test('a refusal of one that is not frozen leaves its mark', () => {
+  const fleet = new Fleet(3);
+  fleet.step([STUCK, moving(0), moving(0)]);
+  assert.equal(one(fleet.step(['refused', moving(1), moving(1)]), 0).health, 'UNHEALTHY');
+});
+
 test('all frozen: configured weights, all HEALTHY', () => {
   const fleet = new Fleet(3);
   assert.deepEqual(healths(fleet.steps(10, [STUCK, STUCK, STUCK])), ['UNHEALTHY', 'UNHEALTHY', 'UNHEALTHY']);

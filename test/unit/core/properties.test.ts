@@ -105,17 +105,28 @@ test('equal gauges, equal configured weights, nothing learned: exactly equal wei
   );
 });
 
-test('every weight lies within its bounds of configured weight and learned capacity', () => {
+/** What the load makes of a share by the gain and the deviations or scores that the decision shows. */
+function boundedFactors(decision: GroupDecision, chosen: PolicyName): readonly number[] {
+  const within = (most: number, factor: number) => Math.min(most, Math.max(0.1, factor));
+  if (chosen === 'Adaptive')
+    return decision.backends.map((of) => within(1.5, 1 + decision.gain * of.deviation));
+  const scores = decision.backends.map((of) => (of.score ?? 0) / 100);
+  const compared = scores.filter((_, index) => one(decision, index).use === 'fresh');
+  const mean = compared.reduce((sum, score) => sum + score, 0) / compared.length;
+  return scores.map((score) => within(2, 1 + 2 * decision.gain * (score - mean)));
+}
+
+test('every weight is configured weight, learned capacity and a factor of 0.1..1.5, Linear 0.1..2', () => {
   fc.assert(
     fc.property(sizedHistory(gauges), (input) => {
       for (const decision of run(input)) {
-        const [least, most] = input.policy === 'Adaptive' ? [0.1, 1.5] : [0.1, 2];
-        const factors = decision.backends
-          .filter((of) => of.health !== undefined && !of.frozen)
-          .map((of) => of.relativeWeight / (of.backend.weight * of.capacity));
-        if (factors.length < 2 || decision.mode !== 'balanced') continue;
-        const ratio = Math.max(...factors) / Math.min(...factors);
-        assert.ok(ratio <= most / least + 1e-6, `${ratio}`);
+        if (decision.mode !== 'balanced') continue;
+        const factors = boundedFactors(decision, input.policy);
+        const units = decision.backends
+          .map((of, index) => ({ of, factor: factors[index] ?? Number.NaN }))
+          .filter(({ of }) => of.health !== undefined && !of.frozen)
+          .map(({ of, factor }) => of.relativeWeight / (of.backend.weight * of.capacity * factor));
+        for (const unit of units) assert.ok(Math.abs(unit / (units[0] ?? 0) - 1) < 1e-9, units.join());
       }
     }),
     SEED,
@@ -189,17 +200,52 @@ test('permuting backends permutes weights, and the assignment is the same to the
   );
 });
 
-test('two replicas that see the same publish the same bytes', () => {
+test('a replica that restarts comes to what one with a past has: 1/e of the difference after 20 minutes', () => {
+  const [intervalSeconds, steps] = [10, 120];
+  const near = fc.record({
+    queued: fc.integer({ min: 0, max: 2 }),
+    running: fc.integer({ min: 40, max: 60 }),
+    kvUtilization: fc.double({ min: 0.4, max: 0.6, noNaN: true }),
+  });
+  const count = 4;
   fc.assert(
-    fc.property(sizedHistory(answers), (input) => {
-      assert.deepEqual(
-        run(input).map((decision) => decision.assignment),
-        run(input).map((decision) => decision.assignment),
-      );
+    fc.property(history(count, gauges), history(count, near), (past, common) => {
+      const veteran = new Fleet(count, { intervalSeconds });
+      const novice = new Fleet(count, { intervalSeconds });
+      const finishing = (rounds: readonly (readonly Answer[])[], step: number) =>
+        (rounds[step % rounds.length] ?? []).map((load) =>
+          typeof load === 'object' ? { ...load, finished: 100 * step } : load,
+        );
+      for (let step = 0; step < 40; step++) veteran.step(finishing(past, step));
+      const together = (from: number) => {
+        let both: readonly [GroupDecision, GroupDecision] | undefined;
+        for (let step = from; step < from + steps; step++) {
+          const answer = finishing(common, step);
+          both = [veteran.step(answer), novice.step(answer)];
+        }
+        if (both === undefined) throw new Error('no step');
+        return both;
+      };
+      const first = together(40);
+      const second = together(40 + steps);
+      assert.ok(Math.abs(second[0].staySeconds / second[1].staySeconds - 1) < 1e-6);
+      const [early, late] = [first, second].map(([a, b]) => apart(a, b));
+      assert.ok((late ?? 0) <= (early ?? 0) * Math.exp(-1) * 1.01 + 1e-9, `${early} to ${late}`);
+      for (let times = 2; times < 8; times++) together(40 + times * steps);
+      const [a, b] = together(40 + 8 * steps);
+      const moved =
+        a.backends.reduce((sum, of, index) => sum + Math.abs(of.share - one(b, index).share), 0) / 2;
+      assert.ok(moved <= 2 * 0.02 + 0.002, `each is within what is not worth publishing: ${moved}`);
     }),
-    SEED,
+    { ...SEED, numRuns: 20 },
   );
 });
+
+/** Largest difference between two replicas in what they have learned of one backend against another. */
+function apart(a: GroupDecision, b: GroupDecision): number {
+  const logs = a.backends.map((of, index) => Math.log(of.capacity / one(b, index).capacity));
+  return Math.max(...logs) - Math.min(...logs);
+}
 
 test('scaling all scorer weights changes nothing', () => {
   fc.assert(

@@ -3,11 +3,21 @@ import { test } from 'node:test';
 import { INITIAL_STAY, observeStay, type Stay, type StayObservation } from '../../../src/core/residence.ts';
 import { Fleet } from '../../support/fleet.ts';
 
-const QUIET: StayObservation = { elapsedSeconds: 1, inside: 0, finished: 0, latencySum: 0, latencyCount: 0 };
+const QUIET: StayObservation = {
+  elapsedSeconds: 1,
+  inside: 0,
+  compared: 1,
+  insideSeconds: 0,
+  finished: 0,
+  latencySum: 0,
+  latencyCount: 0,
+};
 
 function observe(count: number, observed: Partial<StayObservation>, from: Stay = INITIAL_STAY): Stay {
   let stay = from;
-  for (let i = 0; i < count; i++) stay = observeStay(stay, { ...QUIET, ...observed });
+  const { inside = 0, elapsedSeconds = 1 } = observed;
+  const observation = { ...QUIET, insideSeconds: inside * elapsedSeconds, ...observed };
+  for (let i = 0; i < count; i++) stay = observeStay(stay, observation);
   return stay;
 }
 
@@ -89,4 +99,87 @@ test('a frozen backend and one of weight 0 have no part in it', () => {
     { running: 100, kvUtilization: 0.5, finished: 7 },
   ]);
   assert.ok(Math.abs(decision.staySeconds - 4.1) < 0.3, `${decision.staySeconds}`);
+});
+
+/** So many inside, so many finished a second; never still. */
+const at = (running: number, perSecond: number) => (step: number) => ({
+  running,
+  kvUtilization: 0.3 + (step % 5) / 100,
+  finished: perSecond * step,
+});
+
+test('silence does not make few finished requests enough: the estimate stands', () => {
+  const heavy = at(200, 1);
+  const alone = new Fleet(1);
+  assert.equal(alone.steps(11, (step) => [heavy(step)]).staySeconds, 8);
+  for (let step = 11; step < 25; step++) assert.equal(alone.step(['timeout']).staySeconds, 8, `${step}`);
+
+  const light = at(1, 1);
+  const two = new Fleet(2);
+  two.steps(11, (step) => [heavy(step), light(step)]);
+  for (let step = 11; step < 40; step++) {
+    const decision = two.step(['timeout', light(step)]);
+    assert.equal(decision.staySeconds, 8, `the one that answers has few, the other holds 200: ${step}`);
+  }
+});
+
+test('a run that nobody answers moves nothing, whatever falls out of the window', () => {
+  const known = observe(10, { inside: 6, finished: 2, latencySum: 0.65, latencyCount: 0.65 });
+  assert.ok(Math.abs(known.seconds - 1) < 1e-9 && known.latencyCount > 5, 'by latency');
+  const silent = observe(5, { compared: 0 }, known);
+  assert.ok(silent.latencyCount < 5 && silent.finished > 5);
+  assert.equal(silent.seconds, known.seconds);
+});
+
+test('what a dead backend held does not hold the estimate for ever', () => {
+  const fleet = new Fleet(2);
+  const light = at(20, 10);
+  fleet.steps(11, (step) => [at(2000, 0)(step), light(step)]);
+  const decision = fleet.steps(300, (step) => ['refused', light(11 + step)]);
+  assert.ok(Math.abs(decision.staySeconds - 2) < 0.1, `${decision.staySeconds}`);
+});
+
+test('missed collections do not bend the estimate towards those that answer', () => {
+  const [slow, fast] = [at(40, 4), at(10, 10)];
+  const stayOf = (misses: (step: number) => boolean) =>
+    new Fleet(2).steps(200, (step) => [misses(step) ? 'timeout' : slow(step), fast(step)]).staySeconds;
+  const truth = 50 / 14;
+  assert.ok(Math.abs(stayOf(() => false) - truth) < 1e-9);
+  const everySecond = stayOf((step) => step % 2 === 0);
+  assert.ok(Math.abs(everySecond - truth) < 0.1, `${everySecond}`);
+  const twoOfThree = stayOf((step) => step % 3 !== 1);
+  assert.ok(Math.abs(twoOfThree - truth) < 0.2, `${twoOfThree}`);
+});
+
+test('a restart adds neither requests inside nor finished ones; a long silence is not bridged', () => {
+  const fleet = new Fleet(1);
+  const before = fleet.steps(60, (step) => [at(20, 5)(step)]).staySeconds;
+  assert.ok(Math.abs(before - 4) < 1e-9);
+  assert.ok(Math.abs(fleet.step([at(500, 1)(1)]).staySeconds - 4) < 1e-9);
+
+  const silent = new Fleet(1);
+  silent.steps(60, (step) => [at(20, 5)(step)]);
+  silent.steps(40, ['timeout']);
+  assert.ok(
+    Math.abs(silent.step([{ running: 1, kvUtilization: 0.1, finished: 9000 }]).staySeconds - 4) < 1e-9,
+  );
+});
+
+test('one absurd sample does not bend the estimate', () => {
+  for (const [what, absurd] of [
+    ['a counter that falls and comes back', { finished: 5 }],
+    ['a counter that jumps', { finished: 9e15 }],
+    ['a gauge beyond belief', { running: 1e12 }],
+  ] as const) {
+    const fleet = new Fleet(2);
+    const usual = at(20, 5);
+    const answers = (step: number) => {
+      const values = usual(step + 1_000_000);
+      return [step === 60 ? { ...values, ...absurd } : values, usual(step)];
+    };
+    for (let step = 0; step < 90; step++) {
+      const seconds = fleet.step(answers(step)).staySeconds;
+      if (step >= 59) assert.ok(seconds > 2.5 && seconds < 6, `${what}: 4 s became ${seconds} s at ${step}`);
+    }
+  }
 });

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { Sample, SaturationSettings } from '../../../src/core/model.ts';
+import type { GroupDecision, Sample, SaturationSettings } from '../../../src/core/model.ts';
 import { judgeSaturation, type Mark, standingMark, UNMARKED } from '../../../src/core/saturation.ts';
+import { backend } from '../../support/decisions.ts';
 import { Fleet, healths, one, sampleOf } from '../../support/fleet.ts';
 
 const SETTINGS: SaturationSettings = {
@@ -120,6 +121,83 @@ test('all saturated on fresh data: all UNHEALTHY, and a warning says what that m
   assert.match(decision.warnings.join(), /every backend is saturated: sidecars answer 503/);
 });
 
+/** Three of four are marked and then silent; the fourth answers with so many queued. */
+function threeSilent(fleet: Fleet, queued: number): GroupDecision {
+  return fleet.step(['timeout', 'timeout', 'timeout', { queued }]);
+}
+
+test('all saturated, most of them by samples that no longer count: those are HEALTHY, and it is said', () => {
+  const fleet = new Fleet(4);
+  fleet.step([{ queued: 20 }, { queued: 20 }, { queued: 20 }, { queued: 0 }]);
+  assert.deepEqual(healths(threeSilent(fleet, 0)), ['UNHEALTHY', 'UNHEALTHY', 'UNHEALTHY', 'HEALTHY']);
+  const decision = threeSilent(fleet, 20);
+  assert.deepEqual(healths(decision), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'UNHEALTHY']);
+  assert.equal(decision.publish, 'health');
+  assert.match(one(decision, 0).reasons.join(), /saturated when it last answered, but every backend that/);
+  assert.equal(one(decision, 0).saturated, false);
+  assert.doesNotMatch(decision.warnings.join(), /503/);
+  const relieved = threeSilent(fleet, 0);
+  assert.deepEqual(healths(relieved), ['UNHEALTHY', 'UNHEALTHY', 'UNHEALTHY', 'HEALTHY']);
+});
+
+test('a refused or second miss counts as that, a first miss does not: its last sample still counts', () => {
+  const fleet = new Fleet(3);
+  const all = { queued: 20 };
+  fleet.step([all, all, all]);
+  assert.deepEqual(healths(fleet.step(['timeout', all, all])), ['UNHEALTHY', 'UNHEALTHY', 'UNHEALTHY']);
+  assert.deepEqual(healths(fleet.step(['timeout', all, all])), ['HEALTHY', 'UNHEALTHY', 'UNHEALTHY']);
+  assert.deepEqual(healths(fleet.step([all, 'refused', all])), ['UNHEALTHY', 'HEALTHY', 'UNHEALTHY']);
+});
+
+test('what is removed or takes no traffic spares nobody and is not spared', () => {
+  const removing = new Fleet(3, { onCollectFailure: 'Remove' });
+  removing.step([{ queued: 20 }, { queued: 20 }, { queued: 20 }]);
+  const removed = removing.steps(2, ['timeout', { queued: 20 }, { queued: 21 }]);
+  assert.deepEqual(healths(removed), [undefined, 'UNHEALTHY', 'UNHEALTHY']);
+
+  const fleet = new Fleet([backend(1), backend(2), backend(3, { weight: 0 })]);
+  fleet.step([{ queued: 20 }, { queued: 0 }, { queued: 0 }]);
+  const decision = fleet.steps(2, ['timeout', { queued: 20 }, { queued: 0 }]);
+  assert.deepEqual(healths(decision), ['HEALTHY', 'UNHEALTHY', undefined]);
+});
+
+test('while nobody answers the published health stands, however old each mark is', () => {
+  const fleet = new Fleet(2);
+  fleet.step([{ queued: 20 }, { queued: 0 }]);
+  for (let second = 1; second <= 20; second++) fleet.step(['timeout', { finished: second }]);
+  for (let second = 1; second <= 30; second++) {
+    const kept = fleet.step(['timeout', 'timeout']);
+    assert.deepEqual([kept.mode, kept.publish], ['kept', undefined], `${second}`);
+    assert.deepEqual(healths(kept), ['UNHEALTHY', 'HEALTHY'], `${second}`);
+  }
+  assert.deepEqual(healths(fleet.step(['timeout', 'timeout'])), ['HEALTHY', 'HEALTHY']);
+});
+
+test('those that were spared stay so when nobody answers', () => {
+  const fleet = new Fleet(4);
+  fleet.step([{ queued: 20 }, { queued: 20 }, { queued: 20 }, { queued: 0 }]);
+  threeSilent(fleet, 0);
+  threeSilent(fleet, 20);
+  const kept = fleet.step(['timeout', 'timeout', 'timeout', 'timeout']);
+  assert.deepEqual([kept.mode, kept.publish], ['kept', undefined]);
+  assert.deepEqual(healths(kept), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'UNHEALTHY']);
+});
+
+test('answers that took their time: weights and health end at the same evaluation', () => {
+  const fleet = new Fleet(2);
+  fleet.step([{ queued: 20 }, { queued: 20 }], 300);
+  for (let second = 1; second < 30; second++) {
+    const kept = fleet.step(['timeout', 'timeout']);
+    assert.deepEqual([kept.mode, ...healths(kept)], ['kept', 'UNHEALTHY', 'UNHEALTHY'], `${second}`);
+  }
+  const end = fleet.step(['timeout', 'timeout']);
+  assert.deepEqual(
+    [end.mode, ...healths(end)],
+    ['configured', 'HEALTHY', 'HEALTHY'],
+    '30.3 s after the samples',
+  );
+});
+
 test('all stale is not all saturated: the marks end with the blindness', () => {
   const fleet = new Fleet(2);
   fleet.step([{ queued: 11 }, { queued: 11 }]);
@@ -153,4 +231,9 @@ test('turning saturation off by a reload ends the marks, missing samples or not'
   fleet.step([{ queued: 11 }, { queued: 11 }]);
   fleet.reload(fleet.servers, { saturation: undefined });
   assert.deepEqual(healths(fleet.step([{ queued: 12 }, 'timeout'])), ['HEALTHY', 'HEALTHY']);
+
+  const silent = new Fleet(2);
+  silent.step([{ queued: 11 }, { queued: 11 }]);
+  silent.reload(silent.servers, { saturation: undefined });
+  assert.deepEqual(healths(silent.step(['timeout', 'timeout'])), ['HEALTHY', 'HEALTHY']);
 });

@@ -45,7 +45,7 @@ test('a screen has the load, one line for each backend, and what is over', () =>
     'plimsoll demo   act 3: overload   4 s left',
     'Too much.',
     '',
-    'load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0   control plane up',
+    'control plane up   load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0',
     '',
     'backend           speed  queue   KV  running  score  weight  requests  health',
     '127.83.0.1:40001   100%      3  46%       12     88  103456       31%  HEALTHY',
@@ -59,7 +59,7 @@ test('a line has the same', () => {
   assert.equal(
     renderLine({ ...VIEW, secondsLeft: 0 }),
     'act 3: overload, waiting for the last answers | ' +
-      'load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0   control plane up | ' +
+      'control plane up   load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0 | ' +
       '127.83.0.1:40001 q3 kv 46% r12 score 88 weight 103456 31% HEALTHY | ' +
       '127.83.0.2:40002 q14 kv 50% r12 score - weight - 10% UNHEALTHY',
   );

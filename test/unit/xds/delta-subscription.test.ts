@@ -279,3 +279,13 @@ test('renewed names are answered in the same version, others are not', () => {
   client.subscription.renew(['b', 'c']);
   assert.deepEqual(client.next(viewOf({ a: '1', b: '1', c: '1' }))?.resources, ['b@1']);
 });
+
+test('a first request for a held name is answered when that has content, even if the client has it', () => {
+  const client = endpoints();
+  client.receive({ subscribe: ['a'], initialVersions: new Map([['a', '1']]) });
+  assert.equal(client.next(viewOf({}, ['a'])), undefined);
+  const view = viewOf({ a: '1' });
+  assert.deepEqual(client.next(view), { nonce: '1', resources: [], removed: [] });
+  client.receive({ nonce: '1' });
+  assert.equal(client.next(view), undefined);
+});

@@ -4,10 +4,11 @@ import { Feed } from '../../../src/xds/feed.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 import { resource, snapshot } from '../../support/snapshots.ts';
 
-test('there is no view before the first snapshot, and an empty one of a type without resources', () => {
+test('there is no view before the first snapshot, nor of a type that is not published', () => {
   const feed = new Feed();
   assert.equal(feed.view(TYPE_URLS.cluster), undefined);
-  feed.accept(snapshot({}, ['a']));
+  feed.accept(snapshot({}, ['a'], ['route']));
+  assert.equal(feed.view(TYPE_URLS.route), undefined);
   assert.equal(feed.view(TYPE_URLS.cluster)?.resources.size, 0);
   assert.deepEqual([...(feed.view(TYPE_URLS.endpoint)?.held ?? [])], ['a']);
 });
@@ -18,7 +19,7 @@ test('a view stays the same object while its type does not change', () => {
   feed.accept(first);
   const clusters = feed.view(TYPE_URLS.cluster);
   const endpoints = feed.view(TYPE_URLS.endpoint);
-  const changed = snapshot({ endpoint: { a: '2' } }).resources;
+  const changed = snapshot({ endpoint: { a: '2' } }, [], ['cluster', 'listener', 'route']).resources;
   feed.accept({ ...first, resources: new Map([...first.resources, ...changed]) });
   assert.equal(feed.view(TYPE_URLS.cluster), clusters);
   assert.notEqual(feed.view(TYPE_URLS.endpoint), endpoints);

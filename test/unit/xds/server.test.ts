@@ -47,6 +47,7 @@ function makeServer(clock = systemClock, settings: XdsSettings = xdsSettings()):
       rejected: (each) => rejected.push(each),
       unknownType: (typeUrl) => events.push(`unknown ${typeUrl}`),
       refused: (limit) => events.push(`refused ${limit}`),
+      unknownName: (typeUrl) => events.push(`unknown name of ${typeUrl}`),
     },
   });
 }
@@ -343,7 +344,8 @@ async function stalled() {
   const clock = new FakeClock();
   const slow = makeServer(clock);
   const large = { typeUrl: EDS, name: 'a', version: '1', serverGroup: 'a', bytes: Buffer.alloc(1024 * 1024) };
-  store.set({ ...snapshot({}), resources: new Map([[EDS, new Map([['a', large]])]]) });
+  const empty = snapshot({});
+  store.set({ ...empty, resources: new Map([...empty.resources, [EDS, new Map([['a', large]])]]) });
   address = await slow.listen({ host: '127.0.0.1', port: 0 });
   const session = connectHttp2(`http://${address.host}:${address.port}`);
   const path = '/envoy.service.endpoint.v3.EndpointDiscoveryService/DeltaEndpoints';

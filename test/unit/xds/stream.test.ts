@@ -197,3 +197,24 @@ test('a client that is gone is written to no more', () => {
   bench.publish({ ...EVERYTHING, endpoint: { g: '2' } });
   assert.deepEqual(bench.flush(), []);
 });
+
+test('names that do not exist are told, held ones and repeated acknowledgements are not', () => {
+  const bench = new StreamBench();
+  bench.publish(EVERYTHING, ['held']);
+  bench.request('endpoint', { node: { id: 'n' }, resourceNamesSubscribe: ['g', 'held', 'lama\n', '*', ''] });
+  assert.deepEqual(bench.unknownNames, ['lama\\u{a} by n']);
+  bench.acknowledgeAll();
+  assert.equal(bench.unknownNames.length, 1);
+});
+
+test('nothing is said of a type that is not published: an empty answer would delete what the client has', () => {
+  const bench = new StreamBench();
+  bench.publish({}, [], ['cluster']);
+  bench.request('cluster', { node: { id: 'n' } });
+  assert.deepEqual(bench.flush(), []);
+  bench.publish(EVERYTHING);
+  assert.deepEqual(bench.flush(), ['cluster g@1']);
+  bench.acknowledgeAll();
+  bench.publish({}, [], ['cluster']);
+  assert.deepEqual(bench.flush(1), []);
+});

@@ -263,7 +263,7 @@ export const ranges: readonly BadFile[] = [
     name: 'a name of 257 characters',
     text: edit(['- Name: llama', `- Name: ${'x'.repeat(257)}`]),
     mistakes: [
-      '4:11: ServerGroups[0].Name: is "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", but must be 1..256 printable characters without space',
+      '4:11: ServerGroups[0].Name: is "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", but must be 1..256 printable characters without space',
       '25:67: Listeners[0].ServerGroup: is "llama", but must be the name of a server group in this file',
     ],
   },

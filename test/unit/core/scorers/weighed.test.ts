@@ -39,12 +39,57 @@ test('a group in which one engine lacks a metric goes without it, and says so', 
   ]);
 });
 
-test('an engine without a queue gauge: queued requests are neither compared nor counted inside', () => {
-  const decision = new Fleet(2).step([
+test('an engine without a queue gauge is taken to queue as the others do', () => {
+  const decision = new Fleet(3).step([
     { running: 10, queued: 9 },
     { running: 10, queued: undefined },
+    { running: 10, queued: 9 },
   ]);
-  assert.deepEqual(relative(decision), [1, 1]);
+  assert.deepEqual(relative(decision), [1, 1, 1]);
+  const busier = new Fleet(2).step([
+    { running: 10, queued: 9 },
+    { running: 14, queued: undefined },
+  ]);
+  assert.ok(one(busier, 1).deviation < 0, 'what it has is compared');
+});
+
+test('a metric without weight that one backend lacks changes nothing for the others', () => {
+  const cases = [
+    ['TotalQueuedRequests', 'running'],
+    ['TotalQueuedRequests', 'kvUtilization'],
+    ['KVCacheUtilization', 'queued'],
+    ['KVCacheUtilization', 'running'],
+    ['RunningRequests', 'queued'],
+  ] as const;
+  for (const policy of ['Adaptive', 'Linear'] as const) {
+    for (const [name, lacking] of cases) {
+      const usual = { queued: 4, running: 60, kvUtilization: 0.5 };
+      const light = { queued: 2, running: 58, kvUtilization: 0.4 };
+      const heavy = { queued: 6, running: 62, kvUtilization: 0.6 };
+      const options = { policy, scorers: [{ name, weight: 50 }] };
+      const whole = new Fleet(3, options).step([usual, light, heavy]);
+      const part = new Fleet(3, options).step([{ ...usual, [lacking]: undefined }, light, heavy]);
+      const what = `${policy}, ${name} weighed, ${lacking} lacking`;
+      assert.equal(part.gain, whole.gain, what);
+      for (const [index, of] of part.backends.entries()) {
+        assert.ok(Math.abs(of.deviation - one(whole, index).deviation) < 1e-12, what);
+        assert.ok(Math.abs(of.relativeWeight - one(whole, index).relativeWeight) < 1e-12, what);
+      }
+      assert.deepEqual(part.warnings, []);
+    }
+  }
+});
+
+test('only samples that count decide which metrics are compared', () => {
+  const fleet = new Fleet(4, { scorers: [{ name: 'KVCacheUtilization', weight: 10 }] });
+  const others = (step: number) =>
+    [0.2, 0.5, 0.8].map((kvUtilization) => ({ running: 20, kvUtilization, finished: step }));
+  const lacking = fleet.step([...others(0), { running: 20, kvUtilization: undefined }]);
+  assert.equal(lacking.mode, 'configured');
+  assert.equal(fleet.step([...others(1), 'timeout']).mode, 'configured', 'its last sample still counts');
+  const decision = fleet.step([...others(2), 'timeout']);
+  assert.equal(decision.mode, 'balanced');
+  assert.deepEqual(decision.warnings, []);
 });
 
 test('no scorer has a metric: configured weights and a warning; saturation and slow start still hold', () => {

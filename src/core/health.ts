@@ -1,0 +1,52 @@
+import { at } from './at.ts';
+import type { Proposal } from './dither.ts';
+import { type Freshness, isUsable } from './freshness.ts';
+import { keptHealths } from './kept.ts';
+import type { BackendMemory } from './memory.ts';
+import type { EndpointHealth, LoadAwareSettings } from './model.ts';
+import type { Roster } from './roster.ts';
+
+export interface HealthInput {
+  readonly settings: LoadAwareSettings;
+  readonly roster: Roster;
+  readonly memories: readonly BackendMemory[];
+  readonly freshness: Freshness;
+  /** In roster order; 0: not in the assignment. */
+  readonly weights: Float64Array;
+  /** What sidecars have so far. */
+  readonly published: Proposal | undefined;
+}
+
+/** Health of each backend, in roster order. Nobody is kept out on a load that is not known. */
+export function healthsOf(input: HealthInput): readonly EndpointHealth[] {
+  const { settings, roster, freshness, published } = input;
+  switch (freshness.kind) {
+    case 'seen':
+    case 'standstill':
+      return healthsByMark(input);
+    case 'kept':
+      // Turning saturation off counts at once.
+      return keptHealths(settings.balance.saturation === undefined ? undefined : published, roster);
+    case 'blind':
+    case 'empty':
+      return roster.backends.map(() => 'HEALTHY');
+  }
+}
+
+/** Whether it counts as saturated, by a sample of whatever age. Gauges that stand still say nothing. */
+export function isMarked({ mark, frozen }: BackendMemory): boolean {
+  return mark.saturated && !frozen;
+}
+
+/**
+ * Saturated is UNHEALTHY. But that may be everybody only on samples that count: where nobody else is left those whose
+ * mark is of an older one are HEALTHY. A first miss does not make it older: under overload answers are late now and then,
+ * and each of them would draw the whole group's traffic to one saturated backend.
+ */
+function healthsByMark({ memories, freshness, weights }: HealthInput): readonly EndpointHealth[] {
+  const nobodyElse = memories.every((memory, index) => at(weights, index) === 0 || isMarked(memory));
+  return memories.map((memory, index) => {
+    const spared = nobodyElse && !isUsable(at(freshness.uses, index));
+    return isMarked(memory) && !spared ? 'UNHEALTHY' : 'HEALTHY';
+  });
+}
