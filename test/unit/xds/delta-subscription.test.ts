@@ -154,14 +154,6 @@ test('a client that may have lost its resources gets them whatever versions it n
   assert.deepEqual(client.next(viewOf({ a: '1' }))?.resources, ['a@1']);
 });
 
-test('a reconnected client whose name is held hears nothing when the same content comes', () => {
-  const client = endpoints();
-  client.receive({ subscribe: ['a'], initialVersions: new Map([['a', '1']]) });
-  assert.equal(client.next(viewOf({}, ['a'])), undefined);
-  assert.equal(client.next(viewOf({ a: '1' })), undefined);
-  assert.deepEqual(client.next(viewOf({ a: '2' }))?.resources, ['a@2']);
-});
-
 test('a first request for endpoints without names asks for nothing', () => {
   const client = endpoints();
   client.receive({});
