@@ -1,10 +1,7 @@
 import type { Snapshot, SnapshotSource } from '../publish/snapshot-store.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { Feed } from './feed.ts';
-
-/** What is told of each new snapshot. */
-export interface FeedReader {
-  push(): void;
-}
+import { type FeedReader, Spread } from './spread.ts';
 
 /** A place at a feed. */
 export interface Seat {
@@ -15,12 +12,17 @@ export interface Seat {
 interface Table {
   readonly feed: Feed;
   readonly readers: Set<FeedReader>;
-  readonly unsubscribe: () => void;
+  readonly stop: () => void;
 }
 
 /** The feeds of the sources that have readers: one for all readers of a source, which it follows as long as there are any. */
 export class Feeds {
+  readonly #clock: Clock;
   readonly #tables = new Map<SnapshotSource, Table>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   join(source: SnapshotSource, reader: FeedReader): Seat {
     const table = this.#tables.get(source) ?? this.#open(source);
@@ -43,11 +45,16 @@ export class Feeds {
     const feed = new Feed();
     const readers = new Set<FeedReader>();
     if (source.current !== undefined) feed.accept(source.current);
+    const spread = new Spread(readers, this.#clock);
     const unsubscribe = source.subscribe((snapshot: Snapshot) => {
       feed.accept(snapshot);
-      for (const reader of readers) reader.push();
+      spread.begin();
     });
-    const table = { feed, readers, unsubscribe };
+    const stop = (): void => {
+      unsubscribe();
+      spread.stop();
+    };
+    const table = { feed, readers, stop };
     this.#tables.set(source, table);
     return table;
   }
@@ -55,6 +62,6 @@ export class Feeds {
   #close(source: SnapshotSource, table: Table): void {
     if (this.#tables.get(source) !== table) return;
     this.#tables.delete(source);
-    table.unsubscribe();
+    table.stop();
   }
 }

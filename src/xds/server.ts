@@ -49,7 +49,7 @@ export class XdsServer {
   #cancelSweep: (() => void) | undefined;
   readonly #unknownTypes = new Set<string>();
   readonly #unknownNames = new Set<string>();
-  readonly #feeds = new Feeds();
+  readonly #feeds: Feeds;
   #stopped: Promise<void> | undefined;
 
   constructor(options: {
@@ -77,6 +77,7 @@ export class XdsServer {
     const warnings = new LogLimiter({ log, clock });
     const refusals = new Refusals(observer, warnings);
     this.#log = log;
+    this.#feeds = new Feeds(clock);
     this.#admission = new Admission(limits, () => clock.now());
     this.#grpc = new Server(grpcOptions(settings));
     this.#injector = this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());

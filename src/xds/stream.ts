@@ -5,7 +5,7 @@ import type { LogLimiter } from '../runtime/log-limiter.ts';
 import { printable } from '../runtime/text.ts';
 import { TokenBucket } from '../runtime/token-bucket.ts';
 import type { Feed } from './feed.ts';
-import type { FeedReader, Seat } from './feeds.ts';
+import type { Seat } from './feeds.ts';
 import type { Identity } from './identity.ts';
 import type { XdsObserver } from './observer.ts';
 import type { Refusal } from './refusal.ts';
@@ -13,6 +13,7 @@ import type { Refusals } from './refusals.ts';
 import type { NodeIdentity, Request, RequestError } from './request.ts';
 import { checkLengths, checkNames } from './request-limits.ts';
 import type { ServedType } from './served-types.ts';
+import type { FeedReader } from './spread.ts';
 import { EVERY_NAME, type Subscription, type TypeView, type Update, type Versions } from './subscription.ts';
 import type { Variant } from './variant.ts';
 
@@ -175,9 +176,9 @@ export class XdsStream<R extends Request> {
     return true;
   }
 
-  /** There is a new snapshot. */
-  push(): void {
-    this.#send();
+  /** There is a new snapshot. @returns bytes written. */
+  push(): number {
+    return this.#send();
   }
 
   /**
@@ -325,20 +326,19 @@ export class XdsStream<R extends Request> {
     );
   }
 
-  /** Writes the first response that is due, in the order of the types; the rest when that one has been taken. */
-  #send(): void {
+  /** Writes the first response that is due, in the order of the types; the rest when that one has been taken. @returns its bytes. */
+  #send(): number {
     const feed = this.#seat?.feed;
-    if (feed === undefined || this.#writingSinceMs !== undefined || this.#ended) return;
+    if (feed === undefined || this.#writingSinceMs !== undefined || this.#ended) return 0;
     for (const channel of this.#channels) {
       const view = feed.view(channel.type.url);
       const update = view && channel.subscription.next(view);
-      if (update === undefined) continue;
-      this.#write(feed, channel, update);
-      return;
+      if (update !== undefined) return this.#write(feed, channel, update);
     }
+    return 0;
   }
 
-  #write(feed: Feed, channel: Channel<R>, update: Update): void {
+  #write(feed: Feed, channel: Channel<R>, update: Update): number {
     const { clock, observer } = this.#context;
     const { type, subscription } = channel;
     const response = feed.response(this.#variant.name, type.url, update, subscription.lastNonce);
@@ -352,6 +352,7 @@ export class XdsStream<R extends Request> {
       this.#writingSinceMs = undefined;
       this.#send();
     });
+    return response.bytes.byteLength;
   }
 
   /**

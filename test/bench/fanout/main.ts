@@ -12,10 +12,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { buildRival, buildServer } from './build.ts';
 import { type Cell, type Effort, measureRound } from './cell.ts';
 import { type CellReport, reportOf } from './report.ts';
 import type { Variant } from './requests.ts';
-import { buildRival } from './rival.ts';
 import type { ServerCommand } from './server-process.ts';
 import { formatReport } from './table.ts';
 
@@ -50,6 +50,7 @@ const cells = numbers(values.streams ?? (values.quick ? '100,1000' : '100,1000,3
 await main();
 
 async function main(): Promise<void> {
+  const program = await buildServer();
   const rival = await buildRival(say);
   const servers = rival === undefined ? 1 : 2;
   requireFiles(Math.max(...cells.map(({ streams }) => streams)) * servers + SPARE_FILES);
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   );
   const reports: CellReport[] = [];
   for (const [index, cell] of cells.entries()) {
-    const report = await measure(cell, rival, `${index + 1}/${cells.length}`);
+    const report = await measure(cell, program, rival, `${index + 1}/${cells.length}`);
     reports.push(report);
     if (!values.json) console.log(formatReport(report));
   }
@@ -66,16 +67,16 @@ async function main(): Promise<void> {
     console.log(JSON.stringify({ cores: availableParallelism(), effort, cells: reports }, undefined, 2));
 }
 
-async function measure(cell: Cell, rival: string | undefined, progress: string): Promise<CellReport> {
-  const ours: ServerCommand = {
-    name: 'plimsoll',
-    command: process.execPath,
-    args: ['--import', 'tsx', new URL('plimsoll-server.ts', import.meta.url).pathname, String(cell.backends)],
-  };
+async function measure(
+  cell: Cell,
+  program: string,
+  rival: string | undefined,
+  progress: string,
+): Promise<CellReport> {
+  const backends = String(cell.backends);
+  const ours: ServerCommand = { name: 'plimsoll', command: process.execPath, args: [program, backends] };
   const theirs =
-    rival === undefined
-      ? undefined
-      : { name: 'LinearCache', command: rival, args: ['-backends', String(cell.backends)] };
+    rival === undefined ? undefined : { name: 'LinearCache', command: rival, args: ['-backends', backends] };
   const rounds: Awaited<ReturnType<typeof measureRound>>[] = [];
   for (let round = 1; round <= effort.rounds; round++) {
     say(`${progress}: ${cell.streams} streams, ${cell.backends} backends, ${cell.variant}, round ${round}`);

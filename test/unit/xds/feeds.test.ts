@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Snapshot, SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { Feeds } from '../../../src/xds/feeds.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { snapshot } from '../../support/snapshots.ts';
 
 /** Counts those who follow it. */
@@ -24,13 +25,14 @@ function reader() {
     pushes: 0,
     push: () => {
       counted.pushes++;
+      return 0;
     },
   };
   return counted;
 }
 
 test('readers of one source share a feed, and all are told of a new snapshot', () => {
-  const feeds = new Feeds();
+  const feeds = new Feeds(new FakeClock());
   const [red, blue] = [new CountedStore(), new CountedStore()];
   red.set(snapshot({ cluster: { a: '1' } }));
   const readers = [reader(), reader(), reader()] as const;
@@ -50,7 +52,7 @@ test('readers of one source share a feed, and all are told of a new snapshot', (
 });
 
 test('a source is followed as long as it has readers', () => {
-  const feeds = new Feeds();
+  const feeds = new Feeds(new FakeClock());
   const store = new CountedStore();
   const [one, other] = [reader(), reader()];
   const seats = [feeds.join(store, one), feeds.join(store, other)] as const;
@@ -67,7 +69,7 @@ test('a source is followed as long as it has readers', () => {
 });
 
 test('after closing nobody is told', () => {
-  const feeds = new Feeds();
+  const feeds = new Feeds(new FakeClock());
   const store = new CountedStore();
   const one = reader();
   const seat = feeds.join(store, one);
