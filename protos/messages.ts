@@ -17,7 +17,10 @@ export const FILES = [
  */
 export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
   // endpoints
-  'envoy.config.endpoint.v3.ClusterLoadAssignment': ['cluster_name', 'endpoints'],
+  'envoy.config.endpoint.v3.ClusterLoadAssignment': ['cluster_name', 'endpoints', 'policy'],
+  'envoy.config.endpoint.v3.ClusterLoadAssignment.Policy': ['drop_overloads'],
+  'envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.DropOverload': ['category', 'drop_percentage'],
+  'envoy.type.v3.FractionalPercent': ['numerator', 'denominator'],
   'envoy.config.endpoint.v3.LocalityLbEndpoints': ['locality', 'lb_endpoints', 'load_balancing_weight'],
   'envoy.config.core.v3.Locality': ['region', 'zone', 'sub_zone'],
   'envoy.config.endpoint.v3.LbEndpoint': ['endpoint', 'health_status', 'load_balancing_weight'],
@@ -35,6 +38,7 @@ export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'eds_cluster_config',
     'common_lb_config',
     'circuit_breakers',
+    'outlier_detection',
     'typed_extension_protocol_options',
   ],
   'envoy.config.cluster.v3.Cluster.LeastRequestLbConfig': ['active_request_bias'],
@@ -47,6 +51,14 @@ export const MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'max_pending_requests',
     'max_requests',
     'max_retries',
+  ],
+  'envoy.config.cluster.v3.OutlierDetection': [
+    'consecutive_5xx',
+    'interval',
+    'base_ejection_time',
+    'max_ejection_time',
+    'max_ejection_percent',
+    'enforcing_success_rate',
   ],
   'envoy.config.core.v3.RuntimeDouble': ['default_value', 'runtime_key'],
   'envoy.config.core.v3.ConfigSource': [

@@ -32,7 +32,7 @@ const RETIRE_MS = 15 * 60_000;
 
 /**
  * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
- * the admin server looking on. One thing flows back: when the first sidecar took an assignment.
+ * the admin server looking on. One thing flows back: when sidecars took an assignment.
  */
 export class App {
   readonly #clock: Clock;
@@ -49,6 +49,7 @@ export class App {
   #cancelReload = (): void => undefined;
   #announced = false;
   #bound: BoundAddresses | undefined;
+  #endpointStreams = 0;
 
   constructor(options: {
     readonly configuration: Configuration;
@@ -92,7 +93,13 @@ export class App {
           this.#published(decision, version);
         },
         acknowledgedAfter: (serverGroup, seconds) => {
-          this.#metrics.acknowledgedAfter(serverGroup, seconds);
+          this.#metrics.delays.acknowledgedAfter(serverGroup, seconds);
+        },
+        applied: (serverGroup, times) => {
+          this.#metrics.delays.applied(serverGroup, times);
+        },
+        unapplied: (serverGroup, reason, streams) => {
+          this.#metrics.delays.unapplied(serverGroup, reason, streams);
         },
       },
     });
@@ -115,6 +122,12 @@ export class App {
       ready: () => !this.#stopping && this.#publisher.complete,
       metrics: () => this.#metrics.page(),
       metricsContentType: this.#metrics.contentType,
+      explain: {
+        groups: () => this.#balancer.names,
+        status: (serverGroup) => this.#balancer.status(serverGroup),
+        now: () => clock.now(),
+        openStreams: () => this.#endpointStreams,
+      },
     });
   }
 
@@ -212,11 +225,16 @@ export class App {
   }
 
   #published(decision: GroupDecision, version: string): void {
-    const { serverGroup, publish: because, mode, gain, backends } = decision;
+    const { serverGroup, publish: because, mode, gain, backends, assignment } = decision;
     this.#metrics.published(decision);
     const unhealthy = backends.filter((of) => of.health === 'UNHEALTHY').map((of) => of.backend.id);
-    const level = because === 'shares' ? 'debug' : 'info';
-    this.#log[level]({ serverGroup, because, mode, gain, unhealthy, version }, 'assignment published');
+    // in overload both are another one at each evaluation; that it begins and ends is a warning
+    const level = because === 'shares' || because === 'admission' ? 'debug' : 'info';
+    const { dropShare } = assignment;
+    this.#log[level](
+      { serverGroup, because, mode, gain, unhealthy, dropShare, version },
+      'assignment published',
+    );
     this.#announce();
   }
 
@@ -240,22 +258,28 @@ export class App {
     return {
       streamOpened: (service, variant) => {
         metrics.streamOpened(service, variant);
+        if (tellsEndpoints(service)) this.#endpointStreams++;
       },
-      streamClosed: (service, variant) => {
+      streamClosed: (service, variant, stream) => {
         metrics.streamClosed(service, variant);
+        if (tellsEndpoints(service)) this.#endpointStreams--;
+        this.#balancer.left(stream);
       },
       sent: (typeUrl, bytes) => {
         metrics.sent(typeUrl, bytes);
       },
-      acknowledged: ({ typeUrl, resources, subscribedAtMs, atMs }) => {
+      acknowledged: (acknowledgement) => {
+        const { typeUrl, resources } = acknowledgement;
         metrics.acknowledged(typeUrl);
         if (typeUrl !== TYPE_URLS.endpoint) return;
         for (const [name, version] of resources) {
-          this.#balancer.acknowledged(name, version, subscribedAtMs, atMs);
+          this.#balancer.acknowledged(name, version, acknowledgement);
         }
       },
-      rejected: ({ typeUrl, node }) => {
+      rejected: ({ typeUrl, node, stream, resources }) => {
         metrics.rejected(typeUrl, node);
+        if (typeUrl !== TYPE_URLS.endpoint) return;
+        for (const [name, version] of resources) this.#balancer.rejected(name, version, stream);
       },
       unknownName: (typeUrl) => {
         metrics.unknownName(typeUrl);
@@ -268,6 +292,11 @@ export class App {
       },
     };
   }
+}
+
+/** Whether sidecars may ask for endpoints on streams of this service. */
+function tellsEndpoints(service: string): boolean {
+  return service === 'ads' || service === 'eds';
 }
 
 function isLoopback(ip: string): boolean {

@@ -95,6 +95,19 @@ program
     process.exitCode = await bootstrap(options, io);
   });
 
+program
+  .command('explain')
+  .description('Say why each weight of a running control plane is what it is, with the arithmetic.')
+  .argument('<group>', 'the server group')
+  .argument('[backend]', 'ADDRESS:PORT, or ADDRESS; default: every backend of the group')
+  .option('--admin <url>', 'where Plimsoll has its Admin.Listen', 'http://127.0.0.1:9090')
+  .option('--json', 'print JSON', false)
+  .action(async (group: string, backend: string | undefined, options: { admin: string; json: boolean }) => {
+    const { explain } = await import('./commands/explain.ts');
+    const color = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+    process.exitCode = await explain({ ...options, group, backend, color }, io);
+  });
+
 interface DemoFlags {
   readonly seconds: number;
   readonly backends: number;
@@ -106,7 +119,7 @@ interface DemoFlags {
 program
   .command('demo')
   .description('Play five acts on simulated servers, a real Envoy and a control plane, in this terminal.')
-  .option('--seconds <seconds>', 'length of all acts together, 45..3600', parseInteger, 120)
+  .option('--seconds <seconds>', 'length of all acts together, 60..3600', parseInteger, 120)
   .option('--backends <count>', 'simulated servers, 2..16; the last one at half speed', parseInteger, 4)
   .option('--seed <seed>', 'of arrivals and lengths', parseInteger, 1)
   .option('--json', 'print the result as JSON; the screen goes to standard error', false)

@@ -3,6 +3,7 @@ import type { BackendId, CollectRun, GroupDecision } from '../core/model.ts';
 
 interface BackendTally {
   collections: number;
+  seconds: number;
   readonly failures: Map<string, number>;
 }
 
@@ -24,6 +25,15 @@ export class DecisionCounters {
       ['backend'],
       (add, tally) => {
         for (const [backend, { collections }] of tally.backends) add({ backend }, collections);
+      },
+    );
+    this.#define(
+      registry,
+      'backend_collect_seconds_total',
+      'Time that collections took.',
+      ['backend'],
+      (add, tally) => {
+        for (const [backend, { seconds }] of tally.backends) add({ backend }, seconds);
       },
     );
     this.#define(
@@ -60,9 +70,14 @@ export class DecisionCounters {
     for (const id of ids) {
       const outcome = run.outcomes.get(id);
       if (outcome === undefined) continue;
-      const of = tally.backends.get(id) ?? { collections: 0, failures: new Map<string, number>() };
+      const of = tally.backends.get(id) ?? {
+        collections: 0,
+        seconds: 0,
+        failures: new Map<string, number>(),
+      };
       tally.backends.set(id, of);
       of.collections++;
+      of.seconds += outcome.durationMs / 1000;
       if (outcome.kind === 'failure') increment(of.failures, outcome.failure.kind);
     }
   }

@@ -1,12 +1,18 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { BackendDecision, EndpointHealth, GroupDecision, GroupMode } from '../core/model.ts';
+import type {
+  AdmissionDecision,
+  BackendDecision,
+  EndpointHealth,
+  GroupDecision,
+  GroupMode,
+} from '../core/model.ts';
 
 const HEALTH: readonly (EndpointHealth | 'ABSENT')[] = ['HEALTHY', 'UNHEALTHY', 'DRAINING', 'ABSENT'];
 const MODES: readonly GroupMode[] = ['balanced', 'kept', 'configured'];
 
-/** A gauge of one backend; undefined: there is nothing to say, and no series. */
+/** A gauge of one backend or group; undefined: there is nothing to say, and no series. */
 type BackendGauge = readonly [name: string, help: string, read: (of: BackendDecision) => number | undefined];
-type GroupGauge = readonly [name: string, help: string, read: (of: GroupDecision) => number];
+type GroupGauge = readonly [name: string, help: string, read: (of: GroupDecision) => number | undefined];
 
 const BACKEND_GAUGES: readonly BackendGauge[] = [
   ['weight', 'Published endpoint weight; 0: not in the assignment.', (of) => of.weight],
@@ -30,6 +36,16 @@ const GROUP_GAUGES: readonly GroupGauge[] = [
   ['stay_seconds', 'Estimated time that a request stays with a backend.', (of) => of.staySeconds],
   ['delay_seconds', 'From the start of a collection to its weights being in force.', (of) => of.delaySeconds],
   ['backends', 'Configured backends.', (of) => of.backends.length],
+  [
+    'shed_ratio',
+    'Share of requests that sidecars are told to refuse, so that the others get their first token in time.',
+    (of) => of.assignment.dropShare,
+  ],
+  [
+    'wait_seconds',
+    'Estimated time that a new request waits for its turn.',
+    (of) => waitSeconds(of.admission),
+  ],
   ['warnings', 'Things an operator should look at; the log has their words.', (of) => of.warnings.length],
 ];
 
@@ -83,7 +99,7 @@ function defineGroupGauge(
   registry: Registry,
   name: string,
   help: string,
-  read: (of: GroupDecision) => number,
+  read: (of: GroupDecision) => number | undefined,
   decisions: () => readonly GroupDecision[],
 ): void {
   new Gauge({
@@ -93,9 +109,24 @@ function defineGroupGauge(
     registers: [registry],
     collect() {
       this.reset();
-      for (const decision of decisions()) this.set({ server_group: decision.serverGroup }, read(decision));
+      for (const decision of decisions()) {
+        const value = read(decision);
+        if (value !== undefined) this.set({ server_group: decision.serverGroup }, value);
+      }
     },
   });
+}
+
+/** As far as the latest samples tell. */
+function waitSeconds(admission: AdmissionDecision): number | undefined {
+  switch (admission.kind) {
+    case 'disabled':
+    case 'unavailable':
+      return undefined;
+    case 'off':
+    case 'shedding':
+      return admission.figures?.waitSeconds;
+  }
 }
 
 /** State sets: one series for each state, 1 for the state that holds. */

@@ -1,12 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { CollectRun, GroupDecision } from '../core/model.ts';
 import { BoundedLabel } from './bounded-label.ts';
 import { DecisionCounters } from './decision-counters.ts';
 import { defineDecisionGauges } from './decision-metrics.ts';
+import { DelayMetrics } from './delay-metrics.ts';
 import { SecurityMetrics } from './security-metrics.ts';
 import { shortType, Tally } from './tally.ts';
-
-const ACK_SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5];
 
 /** Nodes that the NACKs are told apart by. Their ids are the clients' choice and must not fill the page. */
 const NACK_NODES = 100;
@@ -20,6 +19,7 @@ const EVENT_LOOP_INTERVAL_MS = 100;
 /** The metrics of the control plane, in base units, all named `plimsoll_…`. */
 export class Metrics {
   readonly security: SecurityMetrics;
+  readonly delays: DelayMetrics;
   readonly #registry = new Registry();
   readonly #decisions: DecisionCounters;
   readonly #streams: Gauge<'service' | 'variant'>;
@@ -31,7 +31,6 @@ export class Metrics {
   readonly #unknownTypes: Counter;
   readonly #refused: Counter<'limit'>;
   readonly #unknownNames: Tally;
-  readonly #ackSeconds: Histogram<'server_group'>;
   readonly #reloads: Counter<'result'>;
   readonly #reloadOk: Gauge;
 
@@ -46,6 +45,7 @@ export class Metrics {
     defineDecisionGauges(this.#registry, decisions, now);
     this.#decisions = new DecisionCounters(this.#registry);
     this.security = new SecurityMetrics(this.#registry);
+    this.delays = new DelayMetrics(this.#registry);
     this.#responses = tally('responses_total', 'Responses written.');
     this.#responseBytes = tally('response_bytes_total', 'Bytes of the responses written.');
     this.#acks = tally('acks_total', 'Responses that a client took.');
@@ -71,13 +71,6 @@ export class Metrics {
       name: 'plimsoll_xds_refused_total',
       help: 'Streams, connections and requests refused, and clients given up, by the field of Xds.Limits.',
       labelNames: ['limit'],
-      registers,
-    });
-    this.#ackSeconds = new Histogram({
-      name: 'plimsoll_server_group_ack_seconds',
-      help: 'From the start of a collection to the first acknowledgement of what it changed.',
-      labelNames: ['server_group'],
-      buckets: ACK_SECONDS_BUCKETS,
       registers,
     });
     this.#reloads = new Counter({
@@ -115,14 +108,10 @@ export class Metrics {
     this.#decisions.published(decision);
   }
 
-  acknowledgedAfter(serverGroup: string, seconds: number): void {
-    this.#ackSeconds.observe({ server_group: serverGroup }, seconds);
-  }
-
   /** Ends the series of a group that is gone. */
   forget(serverGroup: string): void {
     this.#decisions.forget(serverGroup);
-    this.#ackSeconds.remove({ server_group: serverGroup });
+    this.delays.forget(serverGroup);
   }
 
   streamOpened(service: string, variant: string): void {

@@ -1,4 +1,5 @@
 import { formatHostPort } from '../runtime/host-port.ts';
+import { INTERVAL_SECONDS } from '../core/limits.ts';
 import { overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
 import { checkFields } from './check-fields.ts';
 import { formatPath, type Mistake, showValue } from './mistake.ts';
@@ -122,18 +123,42 @@ function checkComponents(extension: TreeNode, report: Report): void {
   );
   for (const component of components) {
     if (component !== components[0]) report(component, 'is a second component, but there must be only one');
+    checkInterval(component, report);
     const scheduler = find(component, ['Config', 'Scheduler']);
     if (!scheduler.found) continue;
     const scorers = scheduler.node.children.get('Scorers');
     checkUnique(items(scorers), 'Name', report);
     checkNotAllZero(scorers, 'scorer', report);
-    const interval = find(component, ['Config', 'MetricCollector', 'Interval']).node.value;
-    checkMarks(
-      scheduler.node,
-      typeof interval === 'number' ? defaultQueueMarks(interval) : undefined,
-      report,
+    const interval = intervalSeconds(find(component, ['Config', 'MetricCollector']).node);
+    checkMarks(scheduler.node, interval === undefined ? undefined : defaultQueueMarks(interval), report);
+  }
+}
+
+/** The time between collections is there once. */
+function checkInterval(component: TreeNode, report: Report): void {
+  const collector = find(component, ['Config', 'MetricCollector']);
+  if (!collector.found || !isPlainMap(collector.node.value)) return;
+  const { node } = collector;
+  const seconds = node.children.get('Interval');
+  const milliseconds = node.children.get('IntervalMilliseconds');
+  if (milliseconds === undefined && seconds === undefined) {
+    const rule = `an integer ${INTERVAL_SECONDS.min}..${INTERVAL_SECONDS.max}`;
+    const field = { ...node, path: [...node.path, 'Interval'] };
+    report(field, `is missing; it must be ${rule}, unless there is IntervalMilliseconds`);
+  } else if (milliseconds !== undefined && seconds !== undefined) {
+    report(
+      milliseconds,
+      `is ${showValue(milliseconds.value)}, but must not be there beside Interval in line ${seconds.at.line}`,
     );
   }
+}
+
+/** undefined: it is not known. */
+function intervalSeconds(collector: TreeNode): number | undefined {
+  const seconds = collector.children.get('Interval')?.value;
+  if (typeof seconds === 'number') return seconds;
+  const milliseconds = collector.children.get('IntervalMilliseconds')?.value;
+  return typeof milliseconds === 'number' ? milliseconds / 1000 : undefined;
 }
 
 /** Clear < Mark, whether they are given or defaults. */
@@ -221,6 +246,10 @@ function parseField<T>(
   if (!isString(field?.value)) return undefined;
   const parsed = parse(field.value);
   return parsed.kind === 'ok' ? { node: field, value: parsed.value } : undefined;
+}
+
+function isPlainMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isString(value: unknown): value is string {

@@ -15,6 +15,7 @@ export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
       ...(group.ServiceExtension === undefined ? {} : { ServiceExtension: group.ServiceExtension }),
       EnvoyLbPolicy: resolveLbPolicy(group),
       RetryAfterSeconds: group.RetryAfterSeconds,
+      OutlierDetection: group.OutlierDetection,
       Servers: group.Servers,
     })),
     ServiceExtensions: file.ServiceExtensions.map((extension) => ({
@@ -34,11 +35,17 @@ export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
 function effectiveSaturation(config: ComponentFields['Config']) {
   const settings = resolveSaturation(config);
   if (settings === undefined) return false;
-  const { totalQueuedRequests: queued, kvCacheUtilization: kv, runningRequests: running } = settings;
+  const {
+    totalQueuedRequests: queued,
+    kvCacheUtilization: kv,
+    runningRequests: running,
+    admission,
+  } = settings;
   return {
     TotalQueuedRequests: { Mark: queued.mark, Clear: queued.clear },
     KVCacheUtilization: { Mark: kv.mark },
     ...(running === undefined ? {} : { RunningRequests: { Mark: running.mark, Clear: running.clear } }),
+    Admission: admission,
   };
 }
 

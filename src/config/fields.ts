@@ -46,6 +46,10 @@ export function seconds() {
   return z.number({ error }).positive({ error }).max(SECONDS_MAX, { error });
 }
 
+export function flag() {
+  return z.boolean({ error: 'true or false' });
+}
+
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, { error: alternatives(values) });
 }

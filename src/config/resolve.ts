@@ -78,11 +78,12 @@ export function resolveSaturation(config: ComponentFields['Config']): Saturation
   const saturation = config.Scheduler.Saturation;
   if (saturation === false) return undefined;
   const { TotalQueuedRequests: queued, KVCacheUtilization: kv, RunningRequests: running } = saturation;
-  const defaults = defaultQueueMarks(config.MetricCollector.Interval);
+  const defaults = defaultQueueMarks(intervalSeconds(config.MetricCollector));
   return {
     totalQueuedRequests: { mark: queued.Mark ?? defaults.Mark, clear: queued.Clear ?? defaults.Clear },
     kvCacheUtilization: { mark: kv.Mark },
     runningRequests: running === undefined ? undefined : { mark: running.Mark, clear: running.Clear },
+    admission: saturation.Admission,
   };
 }
 
@@ -94,6 +95,7 @@ function resolveGroup(
     name: group.Name,
     envoyLbPolicy: resolveLbPolicy(group),
     retryAfterSeconds: group.RetryAfterSeconds,
+    outlierDetection: group.OutlierDetection,
     servers: group.Servers.map(resolveServer),
     loadAware:
       group.ServiceExtension === undefined
@@ -119,7 +121,7 @@ function resolveExtension(extension: ServiceExtensionFields | undefined): LoadAw
   return {
     collect: {
       timeoutSeconds: collector.Timeout,
-      intervalSeconds: collector.Interval,
+      intervalSeconds: intervalSeconds(collector),
       host: collector.HttpMetricCollect.Host,
       path: collector.HttpMetricCollect.Path,
       method: collector.HttpMetricCollect.Method,
@@ -131,4 +133,12 @@ function resolveExtension(extension: ServiceExtensionFields | undefined): LoadAw
       onCollectFailure: scheduler.OnCollectFailure,
     },
   };
+}
+
+/** A checked file has one of the two. */
+function intervalSeconds(collector: ComponentFields['Config']['MetricCollector']): number {
+  const { Interval: seconds, IntervalMilliseconds: milliseconds } = collector;
+  if (milliseconds !== undefined) return milliseconds / 1000;
+  if (seconds !== undefined) return seconds;
+  throw new PlimsollError('internal', 'a checked metric collector has no interval');
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { INTERVAL_SECONDS, NAME_LENGTH, TIMEOUT_SECONDS, WEIGHT } from '../core/limits.ts';
+import { INTERVAL_MS, INTERVAL_SECONDS, NAME_LENGTH, TIMEOUT_SECONDS, WEIGHT } from '../core/limits.ts';
 import {
   choice,
   destination,
   domainName,
   filePath,
+  flag,
   identity,
   integer,
   list,
@@ -177,6 +178,12 @@ const serverGroup = map({
     .describe(
       'What the 503 answer says in retry-after when no upstream is available, rounded up to whole seconds.',
     ),
+  OutlierDetection: flag()
+    .default(true)
+    .describe(
+      'Whether a sidecar leaves a backend out for 5 s, and longer each time, that fails five requests in a row; ' +
+        'at most half of the backends. Goes into the clusters that we generate.',
+    ),
   Servers: listOfAtLeastOne(server, 'server').describe('The backends of the group.'),
 });
 
@@ -190,9 +197,12 @@ const metricCollector = map({
   Timeout: integer(TIMEOUT_SECONDS.min, TIMEOUT_SECONDS.max).describe(
     'The longest one collection may take, in seconds.',
   ),
-  Interval: integer(INTERVAL_SECONDS.min, INTERVAL_SECONDS.max).describe(
-    'The time between collections, in seconds.',
-  ),
+  Interval: integer(INTERVAL_SECONDS.min, INTERVAL_SECONDS.max)
+    .optional()
+    .describe('The time between collections, in seconds. It or IntervalMilliseconds must be there.'),
+  IntervalMilliseconds: integer(INTERVAL_MS.min, INTERVAL_MS.max)
+    .optional()
+    .describe('The time between collections where it is below a second, instead of Interval.'),
   HttpMetricCollect: httpMetricCollect.describe('How a metrics page is fetched.'),
 });
 
@@ -228,6 +238,12 @@ const saturation = map(
     })
       .optional()
       .describe('Marks by running requests. Default: none.'),
+    Admission: choice(['Proportional', 'None'])
+      .default('Proportional')
+      .describe(
+        'Proportional: when requests queue everywhere, sidecars refuse a share of them beforehand, so that those that ' +
+          'are accepted get their first token in time. None: marks only.',
+      ),
   },
   'false or a map',
 );

@@ -1,35 +1,56 @@
 import { at } from './at.ts';
+import type { Speeds } from './speed.ts';
 
 const LEAST = 0.2;
 const MOST = 3;
 /** Makes two replicas forget a difference, with a time constant of ten times the learning one. */
 const LEAK = 0.1;
 
+/** Learned capacities, in roster order. */
+export interface Capacities {
+  /** What the load says beside the speed: remembered. */
+  readonly residuals: Float64Array;
+  readonly speeds: Speeds;
+  /** The weight's factor: residual times speed over the mean, 0.2..3. */
+  readonly products: Float64Array;
+}
+
+/** The residual times the speed, which follows from counters at once, where the load would take many minutes to show it. */
+export function capacitiesOf(residuals: Float64Array, speeds: Speeds, shares: Float64Array): Capacities {
+  const products = residuals.map((residual, index) => residual * at(speeds.values, index));
+  return { residuals, speeds, products: overMean(products, shares) };
+}
+
 /**
  * Learns what the load says again and again: that a backend copes with more or less than its configured weight.
- * @param capacities in roster order; those of configured weight 0 stand and are in no mean
+ * @param residuals in roster order; those of configured weight 0 stand and are in no mean
  * @param learns whether this backend's deviation is of a fresh sample and answers to the weight that was published
  */
-export function learnCapacities(
-  capacities: Float64Array,
+export function learnResiduals(
+  residuals: Float64Array,
   deviations: Float64Array,
   shares: Float64Array,
   learns: (index: number) => boolean,
   intervalSeconds: number,
 ): Float64Array {
   const rate = intervalSeconds / Math.max(120, 10 * intervalSeconds);
-  const learned = capacities.map((capacity, index) => {
-    if (!learns(index)) return capacity;
-    const step = Math.min(1, Math.max(-1, at(deviations, index))) - LEAK * Math.log(capacity);
-    return capacity * Math.exp(rate * step);
+  const learned = residuals.map((residual, index) => {
+    if (!learns(index)) return residual;
+    const step = Math.min(1, Math.max(-1, at(deviations, index))) - LEAK * Math.log(residual);
+    return residual * Math.exp(rate * step);
   });
-  const mean = meanOfActive(learned, shares);
-  return learned.map((capacity, index) =>
+  return overMean(learned, shares);
+}
+
+function overMean(capacities: Float64Array, shares: Float64Array): Float64Array {
+  const mean = meanOfActive(capacities, shares);
+  return capacities.map((capacity, index) =>
     at(shares, index) === 0 ? capacity : Math.min(MOST, Math.max(LEAST, capacity / mean)),
   );
 }
 
-function meanOfActive(capacities: Float64Array, shares: Float64Array): number {
+/** Over those that take traffic. */
+export function meanOfActive(capacities: Float64Array, shares: Float64Array): number {
   let sum = 0;
   let count = 0;
   for (let index = 0; index < capacities.length; index++) {

@@ -1,12 +1,15 @@
 import { at } from './at.ts';
+import { weightBasisOf } from './basis.ts';
 import type {
   Backend,
   BackendDecision,
   CollectFailure,
   Endpoint,
   EndpointHealth,
+  MarkCause,
   Sample,
   SampleUse,
+  WeightBasis,
 } from './model.ts';
 import type { Outcome } from './outcome.ts';
 import { reasonsOf } from './reasons.ts';
@@ -35,7 +38,7 @@ export function backendDecisions(outcome: Outcome): readonly BackendDecision[] {
   return roster.servers.map((_, place) => at(decisions, at(roster.positions, place)));
 }
 
-/** The reasons are put into words only when they are read: in a large group that costs as much as all the rest. */
+/** Reasons and basis are made only when they are read: in a large group each costs as much as all the rest. */
 class OutcomeForBackend implements BackendDecision {
   readonly backend: Backend;
   readonly sample: Sample | undefined;
@@ -76,7 +79,7 @@ class OutcomeForBackend implements BackendDecision {
     this.failure = memory.failure;
     this.score = Number.isNaN(score) ? undefined : 100 * score;
     this.deviation = at(weighing.deviations, index);
-    this.capacity = settings?.balance.policy === 'Adaptive' ? at(weighing.capacities, index) : 1;
+    this.capacity = settings?.balance.policy === 'Adaptive' ? at(weighing.capacities.products, index) : 1;
     this.relativeWeight = endpoint === undefined ? 0 : at(weighing.weights, index) / totals.mean;
     this.slowStart = endpoint && slowStartLimit(memory.joinedAtMs, nowMs);
     this.saturated = endpoint?.health === 'UNHEALTHY';
@@ -86,7 +89,15 @@ class OutcomeForBackend implements BackendDecision {
     this.share = endpoint?.health === 'HEALTHY' ? endpoint.weight / totals.healthy : 0;
   }
 
+  get markCause(): MarkCause | undefined {
+    return at(this.#outcome.memories, this.#index).mark.cause;
+  }
+
   get reasons(): readonly string[] {
     return reasonsOf(this, this.#outcome, this.#index);
+  }
+
+  get basis(): WeightBasis {
+    return weightBasisOf(this.#outcome, this.#index);
   }
 }

@@ -14,20 +14,26 @@ export interface Proposal {
   readonly health: readonly EndpointHealth[];
   /** Their mean is 1. */
   readonly weights: Float64Array;
+  /** The share of requests that they refuse by themselves, 0..0.95, in thousandths. */
+  readonly dropShare: number;
 }
 
 /**
  * The integer weights to publish. Each change of weights makes Envoy begin its schedule anew at a phase that depends
  * only on their ratios; a small shift of every weight at every change keeps some backends from being left out. The
  * shift comes from a hash of the content, so that equal content has equal bytes on every replica. Equal weights stay
- * exactly equal: Envoy then takes turns, and its turn survives a change.
+ * exactly equal: Envoy then takes turns, and its turn survives a change. But not while a share is refused: Envoy takes
+ * another share only together with another endpoint, so that every change of it has to shift the weights.
  */
-export function integerWeights({ backends, health, weights }: Proposal): Uint32Array {
-  const scale = Math.min(MEAN, SUM / Math.max(1, weights.length));
+export function integerWeights({ backends, health, weights, dropShare }: Proposal): Uint32Array {
+  const scale = weightScale(weights.length);
   const integers = new Uint32Array(weights.length);
-  if (areEqual(weights)) return integers.fill(toInteger(scale));
+  const thousandths = Math.round(1000 * dropShare);
+  // a single weight is no ratio, so that it may tell the shares apart where a hash would sometimes not
+  if (weights.length === 1) return integers.fill(toInteger(scale) + thousandths);
+  if (thousandths === 0 && areEqual(weights)) return integers.fill(toInteger(scale));
   const addresses = new Uint32Array(weights.length);
-  let content = 0;
+  let content = mix(thousandths);
   for (let index = 0; index < weights.length; index++) {
     addresses[index] = hashText(at(backends, index).id);
     content = mix(content ^ at(addresses, index));
@@ -39,6 +45,11 @@ export function integerWeights({ backends, health, weights }: Proposal): Uint32A
     integers[index] = toInteger(scale * at(weights, index) * (1 + AMPLITUDE * shift));
   }
   return integers;
+}
+
+/** S of the rule: the integer weight of a backend of mean weight, without dither. */
+export function weightScale(backends: number): number {
+  return Math.min(MEAN, SUM / Math.max(1, backends));
 }
 
 function toInteger(weight: number): number {

@@ -1,4 +1,6 @@
 import { at } from './at.ts';
+import { groupBasisOf } from './basis.ts';
+import { capacitiesOf } from './capacity.ts';
 import { backendDecisions } from './decision.ts';
 import { type Freshness, judgeFreshness } from './freshness.ts';
 import { healthsOf } from './health.ts';
@@ -6,9 +8,14 @@ import { keepsWeights, keptWeights } from './kept.ts';
 import { remember } from './memory.ts';
 import type { CollectRun, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
 import { evaluatePlain } from './plain.ts';
+import { once } from './once.ts';
+import type { Outcome } from './outcome.ts';
 import { nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf } from './roster.ts';
+import { shed } from './shedding.ts';
+import { slowStartLimit } from './slow-start.ts';
+import { observePaces, speedsOf } from './speed.ts';
 import { carryOver, type GroupState, initialState } from './state.ts';
 import { warningsOf } from './warnings.ts';
 import { configuredWeights, unweighed, type Weighing, type WeighingInput, weigh } from './weighing.ts';
@@ -44,7 +51,7 @@ export function evaluate(before: GroupState, input: EvaluateInput): Evaluation {
 function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAwareSettings): Evaluation {
   const { group, nowMs, run, delaySeconds } = input;
   const roster = rosterOf(group.servers, before.roster);
-  const { memories: past, capacities } = carryOver(before, roster, nowMs);
+  const { memories: past, ...learned } = carryOver(before, roster, nowMs);
   const memories = roster.backends.map(({ id }, index) =>
     remember(at(past, index), run.outcomes.get(id), settings, nowMs),
   );
@@ -59,6 +66,14 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const { intervalSeconds } = settings.collect;
   const observed = stayObservation(past, memories, roster.shares, { nowMs, elapsedSeconds, intervalSeconds });
   const stay = observeStay(before.stay, observed);
+  const learns = (index: number): boolean =>
+    at(freshness.uses, index) === 'fresh' &&
+    slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
+  const paces = observePaces(learned.paces, { past, present: memories }, learns, {
+    elapsedSeconds,
+    intervalSeconds,
+  });
+  const speeds = speedsOf(paces, memories, roster.shares);
   const weighing = weighFor(before, {
     group,
     settings,
@@ -68,20 +83,49 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     roster,
     memories,
     freshness,
-    capacities,
+    capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
+    learns,
   });
 
+  const { admission, decision: shedding } = shed(
+    before.admission,
+    { past, present: memories },
+    freshness,
+    settings,
+  );
   const { weights } = weighing;
-  const healths = healthsOf({ settings, roster, memories, freshness, weights, published: before.published });
-  const proposal = proposalOf(roster, weights, (index) => at(healths, index));
+  const healths = healthsOf({
+    settings,
+    roster,
+    memories,
+    freshness,
+    weights,
+    sparedUpTo: admission.sparedUpTo,
+    published: before.published,
+  });
+  const proposal = proposalOf(roster, weights, (index) => at(healths, index), admission.share);
   const { publish, published } = nextPublication(group.name, proposal, before.published);
   const state = {
     evaluatedAtMs: nowMs,
     roster,
     memories,
-    capacities: weighing.capacities,
+    residuals: weighing.capacities.residuals,
+    paces,
     stay,
+    admission,
     published,
+  };
+  const outcome: Outcome = {
+    group,
+    settings,
+    nowMs,
+    roster,
+    memories,
+    freshness,
+    paces,
+    weighing,
+    published,
+    basis: once(() => groupBasisOf(outcome)),
   };
   const decision: GroupDecision = {
     serverGroup: group.name,
@@ -91,10 +135,22 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     gain: weighing.gain,
     staySeconds: stay.seconds,
     delaySeconds,
-    backends: backendDecisions({ settings, nowMs, roster, memories, freshness, weighing, published }),
+    backends: backendDecisions(outcome),
+    admission: shedding,
     assignment: published.assignment,
     publish,
-    warnings: warningsOf({ settings, roster, memories, freshness, lacking: weighing.lacking, published }),
+    warnings: warningsOf({
+      settings,
+      roster,
+      memories,
+      freshness,
+      lacking: weighing.lacking,
+      shedding,
+      published,
+    }),
+    get basis() {
+      return outcome.basis();
+    },
   };
   return { state, decision };
 }

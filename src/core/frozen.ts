@@ -38,8 +38,12 @@ export function isFrozen(
 /**
  * Limits the weights of frozen backends, in place.
  * @param weights 0: not in the assignment; at least one of the others is not frozen
+ * @returns the most that a frozen one gets; undefined: none is
  */
-export function limitToTrickle(weights: Float64Array, isFrozenAt: (index: number) => boolean): void {
+export function limitToTrickle(
+  weights: Float64Array,
+  isFrozenAt: (index: number) => boolean,
+): number | undefined {
   let sum = 0;
   let count = 0;
   let some = false;
@@ -49,9 +53,10 @@ export function limitToTrickle(weights: Float64Array, isFrozenAt: (index: number
     if (isFrozenAt(index)) some = true;
     else sum += weight;
   }
-  if (!some) return;
+  if (!some) return undefined;
   const most = (TRICKLE * sum) / count;
   for (let index = 0; index < weights.length; index++) {
     if (isFrozenAt(index)) weights[index] = Math.min(at(weights, index), most);
   }
+  return most;
 }

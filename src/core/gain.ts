@@ -1,4 +1,4 @@
-import type { EnvoyLbPolicy } from './model.ts';
+import type { EnvoyLbPolicy, GainBasis } from './model.ts';
 
 /** A sidecar that weighs in its own requests already corrects a part. */
 const TRUST: Readonly<Record<EnvoyLbPolicy, number>> = { LeastRequest: 0.5, RoundRobin: 0.7 };
@@ -20,8 +20,20 @@ export interface GainInput {
  * with the interval and the delay over a request's stay; few requests make for much noise, so their number limits it.
  */
 export function gainOf(input: GainInput): number {
-  const { meanInside, intervalSeconds, delaySeconds, staySeconds, envoyLbPolicy } = input;
+  const { feedback, limit } = gainBasis(input);
+  return Math.min(limit, feedback);
+}
+
+/** The same with what it comes from. */
+export function gainBasis({ envoyLbPolicy, ...input }: GainInput): GainBasis {
+  const { meanInside, intervalSeconds, delaySeconds, staySeconds } = input;
   const remaining = Math.exp(-(intervalSeconds + delaySeconds) / staySeconds);
-  const limit = Math.min(3, Math.max(1, meanInside / 16));
-  return Math.min(limit, (TRUST[envoyLbPolicy] * remaining) / (1 - remaining));
+  const trust = TRUST[envoyLbPolicy];
+  return {
+    ...input,
+    remaining,
+    trust,
+    feedback: (trust * remaining) / (1 - remaining),
+    limit: Math.min(3, Math.max(1, meanInside / 16)),
+  };
 }

@@ -13,6 +13,8 @@ export interface HealthInput {
   readonly freshness: Freshness;
   /** In roster order; 0: not in the assignment. */
   readonly weights: Float64Array;
+  /** Queue up to which a backend above its mark is spared while a share is refused; 0: none is. */
+  readonly sparedUpTo: number;
   /** What sidecars have so far. */
   readonly published: Proposal | undefined;
 }
@@ -43,10 +45,16 @@ export function isMarked({ mark, frozen }: BackendMemory): boolean {
  * mark is of an older one are HEALTHY. A first miss does not make it older: under overload answers are late now and then,
  * and each of them would draw the whole group's traffic to one saturated backend.
  */
-function healthsByMark({ memories, freshness, weights }: HealthInput): readonly EndpointHealth[] {
-  const nobodyElse = memories.every((memory, index) => at(weights, index) === 0 || isMarked(memory));
+function healthsByMark({ memories, freshness, weights, sparedUpTo }: HealthInput): readonly EndpointHealth[] {
+  const isOut = (memory: BackendMemory): boolean => isMarked(memory) && !isSpared(memory, sparedUpTo);
+  const nobodyElse = memories.every((memory, index) => at(weights, index) === 0 || isOut(memory));
   return memories.map((memory, index) => {
-    const spared = nobodyElse && !isUsable(at(freshness.uses, index));
-    return isMarked(memory) && !spared ? 'UNHEALTHY' : 'HEALTHY';
+    const unknown = nobodyElse && !isUsable(at(freshness.uses, index));
+    return isOut(memory) && !unknown ? 'UNHEALTHY' : 'HEALTHY';
   });
+}
+
+/** While a share is refused a queue like the others' keeps nobody out. A limit of running requests is another thing. */
+function isSpared({ sample, mark }: BackendMemory, sparedUpTo: number): boolean {
+  return (sample?.queued ?? Number.NaN) <= sparedUpTo && mark.cause?.metric !== 'RunningRequests';
 }

@@ -62,7 +62,9 @@ function rememberSample(
     missed: 0,
     failure: undefined,
     frozen,
-    mark: frozen ? before.mark : judgeSaturation(before.mark, sample, balance.saturation, intervalSeconds),
+    mark: frozen
+      ? before.mark
+      : judgeSaturation(before.mark, sample, balance.saturation, intervalSeconds, atMs),
   };
 }
 

@@ -26,6 +26,7 @@ export type ScorerName = 'TotalQueuedRequests' | 'KVCacheUtilization' | 'Running
 export type PolicyName = 'Adaptive' | 'Linear';
 export type EnvoyLbPolicy = 'LeastRequest' | 'RoundRobin';
 export type OnCollectFailure = 'Keep' | 'Remove';
+export type AdmissionPolicy = 'Proportional' | 'None';
 
 /** How one backend's metrics page is fetched. Groups with equal settings share one poll per backend. */
 export interface CollectSettings {
@@ -57,6 +58,8 @@ export interface SaturationSettings {
   /** Marked at or above, 0..1. */
   readonly kvCacheUtilization: { readonly mark: number };
   readonly runningRequests: MarkSettings | undefined;
+  /** Whether sidecars refuse a share of the requests beforehand when all backends together have too much. */
+  readonly admission: AdmissionPolicy;
 }
 
 /** The part of a load-aware configuration that turns samples into weights. */
@@ -80,6 +83,8 @@ export interface ServerGroup {
   readonly envoyLbPolicy: EnvoyLbPolicy;
   /** Seconds in the `retry-after` header of the 503 answered when no upstream is available. */
   readonly retryAfterSeconds: number;
+  /** Whether a sidecar leaves a backend out for a while that fails request after request. */
+  readonly outlierDetection: boolean;
   readonly servers: readonly Backend[];
   /** undefined: plain weighted round robin by the configured weights. */
   readonly loadAware: LoadAwareSettings | undefined;
@@ -243,6 +248,8 @@ export interface Endpoint {
 export interface Assignment {
   readonly serverGroup: string;
   readonly endpoints: readonly Endpoint[];
+  /** The share of requests that every sidecar refuses by itself, before it balances the others: 0..0.95, in thousandths. */
+  readonly dropShare: number;
 }
 
 // ---------------------------------------------------------------- decisions of the core
@@ -265,6 +272,140 @@ export type SampleUse =
   | 'removed'
   /** No sample was used: what is published stands, or the configured weight counts. */
   | 'none';
+
+/** What made a backend count as saturated. */
+export interface MarkCause {
+  /** Whose mark was passed. */
+  readonly metric: ScorerName;
+  /** Its value then: requests; KV cache: 0..1. */
+  readonly value: number;
+  readonly mark: number;
+  /** Queued requests then. A full KV cache is a cause only while more are queued than would clear the mark. */
+  readonly queued: number;
+  readonly atMs: number;
+}
+
+/** One scorer: what the load of all was compared to. Requests are per unit of configured share. */
+export interface SignalBasis {
+  readonly name: ScorerName;
+  /** Its part of the scorer weights that count, 0..1. */
+  readonly part: number;
+  /** Over the backends whose own sample counts. */
+  readonly mean: number;
+  /** Adaptive: the difference that counts as one. */
+  readonly scale: number;
+  /** Linear: the lightest value, whose score is 100, and how much more it takes to have 0. */
+  readonly least: number;
+  readonly spread: number;
+}
+
+/** How the gain came about: the smaller one of `feedback` and `limit`. */
+export interface GainBasis {
+  readonly intervalSeconds: number;
+  readonly delaySeconds: number;
+  readonly staySeconds: number;
+  /** A of the rule: the part of the requests seen that are still there when the weights are in force. */
+  readonly remaining: number;
+  /** γ of the rule. */
+  readonly trust: number;
+  /** γ·A/(1 - A) */
+  readonly feedback: number;
+  /** n̄ of the rule: mean requests inside, per unit of configured share. */
+  readonly meanInside: number;
+  readonly limit: number;
+}
+
+/**
+ * What speeds follow from. That of a backend is (x / `typical`) ^ `exponent` / `meanPower`, 0.2..3, with
+ * x = (finished + 20) / (runningSeconds / `secondsPerRequest` + 20). Sums fade with a time constant of a minute, or six
+ * intervals where that is longer.
+ */
+export interface SpeedBasis {
+  /** How many are compared: those that take traffic and have the counter of finished requests and the gauge of running. */
+  readonly backends: number;
+  readonly finished: number;
+  /** Request-seconds spent running. */
+  readonly runningSeconds: number;
+  /** Their quotient. */
+  readonly secondsPerRequest: number;
+  /** Geometric mean of x. */
+  readonly typical: number;
+  /** The part of the spread of ln x that chance does not explain, 0..1. */
+  readonly exponent: number;
+  /** Mean of (x / `typical`) ^ `exponent`. */
+  readonly meanPower: number;
+}
+
+/** What the weights of a group were computed from. */
+export interface GroupBasis {
+  /** undefined: the group has no load-aware extension. */
+  readonly policy: PolicyName | undefined;
+  readonly envoyLbPolicy: EnvoyLbPolicy;
+  readonly saturation: SaturationSettings | undefined;
+  /** The scorers that count; empty: no load was compared. */
+  readonly signals: readonly SignalBasis[];
+  /** undefined: no load was compared. */
+  readonly gain: GainBasis | undefined;
+  /** Adaptive; undefined: all speeds are 1. */
+  readonly speed: SpeedBasis | undefined;
+  /** Adaptive: mean of residual · speed over those that take traffic; else 1. */
+  readonly meanCapacity: number;
+  /** Linear: mean score of the backends whose own sample counts, 0..100. */
+  readonly meanScore: number | undefined;
+  /** Bounds of what the load makes of a weight. */
+  readonly loadFactorBounds: { readonly least: number; readonly most: number } | undefined;
+  /** Mean of {@link WeightBasis.weight} over the assignment; 0: it is empty. */
+  readonly meanWeight: number;
+  /** S of the rule: the integer weight of a backend of mean weight, before the dither. */
+  readonly scale: number;
+}
+
+/** A backend's value of one signal of the group. */
+export interface SignalValue {
+  readonly name: ScorerName;
+  /** Requests per unit of configured share; KV cache: 0..1. Put in by the rule where the backend's own does not count. */
+  readonly value: number;
+  /** Its part of the deviation: part · (mean - value) / scale. */
+  readonly deviation: number;
+  /** Linear score of this signal, 0..100. */
+  readonly score: number;
+}
+
+/**
+ * What a weight was computed from. `weight` is `kept`, or else configuredShare · capacity · loadFactor, at most
+ * `slowStart.most` and `trickle.most`. Over the mean and times the scale that is the published weight without dither.
+ */
+export interface WeightBasis {
+  /** c of the rule: configured weight over the mean of those that take traffic. */
+  readonly configuredShare: number;
+  /** In the order of the group's signals; empty: this backend's load was not compared. */
+  readonly signals: readonly SignalValue[];
+  /** The learned capacity as far as the weight uses it: residual · speed over the group's mean, 0.2..3; else 1. */
+  readonly capacity: number;
+  readonly residual: number;
+  readonly speed: number;
+  /** What the speed comes from; undefined: this backend is not compared. */
+  readonly pace: { readonly finished: number; readonly runningSeconds: number } | undefined;
+  /** What the load makes of the weight, before and after its bounds; 1 where it is not weighed. */
+  readonly unboundedLoadFactor: number;
+  readonly loadFactor: number;
+  /** The weight as last published, where that stands because nobody answers. */
+  readonly kept: number | undefined;
+  /** `most` is configuredShare · mean weight per share of those past slow start · limit; undefined: none such. */
+  readonly slowStart:
+    | {
+        readonly ageMs: number;
+        readonly limit: number;
+        readonly measure: number | undefined;
+        readonly most: number | undefined;
+      }
+    | undefined;
+  readonly trickle: { readonly steadyMs: number; readonly most: number } | undefined;
+  /** w of the rule; 0: not in the assignment. */
+  readonly weight: number;
+  /** The integer weight before the dither, not rounded. */
+  readonly unditheredWeight: number;
+}
 
 export interface BackendDecision {
   readonly backend: Backend;
@@ -294,6 +435,8 @@ export interface BackendDecision {
   readonly slowStart: number | undefined;
   /** UNHEALTHY because its load is above the mark. */
   readonly saturated: boolean;
+  /** What set its mark, also where that keeps it from nothing; undefined: it has none. No own property. */
+  readonly markCause: MarkCause | undefined;
   /** Its gauges stand still while they should move. */
   readonly frozen: boolean;
   /** undefined: not in the assignment. */
@@ -304,6 +447,8 @@ export interface BackendDecision {
   readonly share: number;
   /** What shaped this decision, for people, in the order of the rule. May be made when read: no own property. */
   readonly reasons: readonly string[];
+  /** What `relativeWeight` was computed from. May be made when read: no own property. */
+  readonly basis: WeightBasis;
 }
 
 /** Where a group's weights come from. */
@@ -322,8 +467,43 @@ export type PublishReason =
   | 'health'
   /** A configured weight is another one. */
   | 'configuration'
+  /** The share that sidecars refuse is another one. */
+  | 'admission'
   /** The shares among the healthy moved far enough. */
   | 'shares';
+
+/** What the refused share follows from. All of one evaluation, so that it can be worked out again. */
+export interface AdmissionFigures {
+  /** N of the rule: backends with a fresh sample that counts. */
+  readonly backends: number;
+  /** How many of them are above their mark. */
+  readonly marked: number;
+  /** Of an even number the lower one of the two in the middle. */
+  readonly medianQueued: number;
+  /** A queue far above the median counts as 10 + 3 medians. */
+  readonly meanQueued: number;
+  /** mu of the rule: requests that a backend finishes per second when it is busy; at least what it finished over the last 10 s, and 0.5. */
+  readonly finishedPerSecond: number;
+  /** `meanQueued` over `finishedPerSecond`: how long a new request waits for its turn. */
+  readonly waitSeconds: number;
+  /** Twice `medianQueued` over `finishedPerSecond`. */
+  readonly medianWaitSeconds: number;
+  /** Shedding begins when both waits are above this, or more than half of the backends above their mark. */
+  readonly engagedAboveSeconds: number;
+  /** The wait that is aimed at while shedding. */
+  readonly targetSeconds: number;
+}
+
+/** Whether sidecars refuse a share of the requests, and why. */
+export type AdmissionDecision =
+  /** Not configured, or not for a group without a load-aware extension. */
+  | { readonly kind: 'disabled' }
+  /** Nothing to go by: only the marks protect the backends. */
+  | { readonly kind: 'unavailable'; readonly reason: string }
+  /** Ready to. `figures` undefined: no sample of this evaluation counts, or nothing has queued yet. */
+  | { readonly kind: 'off'; readonly figures: AdmissionFigures | undefined }
+  /** `share` 0..0.95, as computed; what is published may be up to 0.005 away. */
+  | { readonly kind: 'shedding'; readonly share: number; readonly figures: AdmissionFigures | undefined };
 
 export interface GroupDecision {
   readonly serverGroup: string;
@@ -339,10 +519,32 @@ export interface GroupDecision {
   readonly delaySeconds: number;
   /** Every backend of the group, in the group's order. */
   readonly backends: readonly BackendDecision[];
+  readonly admission: AdmissionDecision;
   /** What sidecars should have from here on: the last published one where `publish` is undefined. */
   readonly assignment: Assignment;
   /** Why the assignment should go out now; undefined: the last published one stands. */
   readonly publish: PublishReason | undefined;
   /** Things an operator should know, in words. */
   readonly warnings: readonly string[];
+  /** What the weights were computed from. Made when read. */
+  readonly basis: GroupBasis;
+}
+
+/** What the sidecars of a group were told last. */
+export interface PublishedDecision {
+  /** What the assignment came from. */
+  readonly decision: GroupDecision;
+  readonly version: string;
+  /** When this version went out. */
+  readonly atMs: number;
+  /** undefined: no sidecar has acknowledged it. */
+  readonly firstAcknowledgedAtMs: number | undefined;
+}
+
+/** Where a group stands: its newest decision, and the one that its sidecars have, which may be older. */
+export interface GroupStatus {
+  readonly newest: GroupDecision;
+  readonly published: PublishedDecision;
+  /** Sidecars' streams that have acknowledged an assignment of this group, and those of them that have the latest. */
+  readonly streams: { readonly following: number; readonly current: number };
 }

@@ -1,19 +1,24 @@
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { LoadAwareSettings } from './model.ts';
+import type { GroupBasis, LoadAwareSettings, ServerGroup } from './model.ts';
 import type { Published } from './publication.ts';
 import type { Roster } from './roster.ts';
+import type { Paces } from './speed.ts';
 import type { Weighing } from './weighing.ts';
 
 /** Everything that an evaluation came to; per backend in roster order. */
 export interface Outcome {
+  readonly group: ServerGroup;
   /** undefined: the group has no load-aware extension. */
   readonly settings: LoadAwareSettings | undefined;
   readonly nowMs: number;
   readonly roster: Roster;
   readonly memories: readonly BackendMemory[];
   readonly freshness: Freshness;
+  readonly paces: Paces;
   readonly weighing: Weighing;
   /** What sidecars have from here on. */
   readonly published: Published;
+  /** What the weights were computed from; made when first asked for. */
+  readonly basis: () => GroupBasis;
 }

@@ -1,11 +1,16 @@
+import { groupBasisOf } from './basis.ts';
+import { capacitiesOf } from './capacity.ts';
 import { backendDecisions } from './decision.ts';
 import { LEAST_DELAY_SECONDS } from './delay.ts';
 import type { Freshness } from './freshness.ts';
 import { newMemory } from './memory.ts';
 import type { GroupDecision, ServerGroup } from './model.ts';
+import { once } from './once.ts';
+import type { Outcome } from './outcome.ts';
 import { proposalOf, publicationOf } from './publication.ts';
 import { INITIAL_STAY } from './residence.ts';
 import { rosterOf } from './roster.ts';
+import { initialPaces, speedsOf } from './speed.ts';
 import { unweighed } from './weighing.ts';
 
 /** A group without a load-aware extension: configured weights, all healthy, always to be published. */
@@ -17,14 +22,26 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     uses: roster.backends.map(({ weight }) => (weight === 0 ? 'aside' : 'none')),
     widespread: false,
   };
-  const weighing = unweighed(
-    roster.shares,
-    roster.shares.map(() => 1),
-  );
+  const paces = initialPaces(roster.shares.length);
+  const speeds = speedsOf(paces, memories, roster.shares);
+  const residuals = roster.shares.map(() => 1);
+  const weighing = unweighed(roster.shares, capacitiesOf(residuals, speeds, roster.shares));
   const published = publicationOf(
     group.name,
-    proposalOf(roster, roster.shares, () => 'HEALTHY'),
+    proposalOf(roster, roster.shares, () => 'HEALTHY', 0),
   );
+  const outcome: Outcome = {
+    group,
+    settings: undefined,
+    nowMs,
+    roster,
+    memories,
+    freshness,
+    paces,
+    weighing,
+    published,
+    basis: once(() => groupBasisOf(outcome)),
+  };
   return {
     serverGroup: group.name,
     atMs: nowMs,
@@ -33,17 +50,13 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     gain: 0,
     staySeconds: INITIAL_STAY.seconds,
     delaySeconds: LEAST_DELAY_SECONDS,
-    backends: backendDecisions({
-      settings: undefined,
-      nowMs,
-      roster,
-      memories,
-      freshness,
-      weighing,
-      published,
-    }),
+    backends: backendDecisions(outcome),
+    admission: { kind: 'disabled' },
     assignment: published.assignment,
     publish: 'first',
     warnings: [],
+    get basis() {
+      return outcome.basis();
+    },
   };
 }

@@ -10,15 +10,19 @@ export interface Published extends Proposal {
 
 /** Total variation of the shares, 0..1, beyond which it is worth a rebuild in every sidecar. */
 const WORTHWHILE = 0.02;
+/** Change of the refused share beyond which it is worth one. */
+const WORTHWHILE_DROP = 0.005;
 
 /**
  * @param weights in roster order; 0: not in the assignment
  * @param healthOf by roster index
+ * @param dropShare 0..0.95
  */
 export function proposalOf(
   roster: Roster,
   weights: Float64Array,
   healthOf: (index: number) => EndpointHealth,
+  dropShare: number,
 ): Proposal {
   const backends: Backend[] = [];
   const health: EndpointHealth[] = [];
@@ -33,7 +37,12 @@ export function proposalOf(
     health.push(healthOf(index));
   }
   const mean = sum / backends.length;
-  return { backends, health, weights: chosen.subarray(0, backends.length).map((weight) => weight / mean) };
+  return {
+    backends,
+    health,
+    weights: chosen.subarray(0, backends.length).map((weight) => weight / mean),
+    dropShare: Math.round(1000 * dropShare) / 1000,
+  };
 }
 
 export function publicationOf(serverGroup: string, proposal: Proposal): Published {
@@ -44,7 +53,7 @@ export function publicationOf(serverGroup: string, proposal: Proposal): Publishe
     weight: at(integers, position),
     health: at(proposal.health, position),
   }));
-  return { ...proposal, assignment: { serverGroup, endpoints } };
+  return { ...proposal, assignment: { serverGroup, endpoints, dropShare: proposal.dropShare } };
 }
 
 /** What sidecars have after this proposal, and why it should go out if it should. */
@@ -71,7 +80,13 @@ export function publishReason(
   }
   if (health.some((state, position) => state !== published.health[position])) return 'health';
   if (backends.some(({ weight }, position) => weight !== before[position]?.weight)) return 'configuration';
+  if (hasMovedDrop(proposal.dropShare, published.dropShare)) return 'admission';
   return movedShare(proposal, published) > WORTHWHILE ? 'shares' : undefined;
+}
+
+/** The end of shedding is always worth it. */
+function hasMovedDrop(share: number, before: number): boolean {
+  return Math.abs(share - before) > WORTHWHILE_DROP || (share === 0 && before > 0);
 }
 
 /** How much of the traffic goes elsewhere: total variation of the shares among the healthy, who are the same in both. */

@@ -1,5 +1,5 @@
 import { at } from './at.ts';
-import type { Freshness } from './freshness.ts';
+import { type Freshness, isUsable } from './freshness.ts';
 import { TRICKLE } from './frozen.ts';
 import { isMarked } from './health.ts';
 import type { BackendMemory } from './memory.ts';
@@ -23,7 +23,7 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
     sampleReason(decision, memory, nowMs, freshness.widespread),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
     loadReason(at(weighing.factors, index)),
-    capacityReason(decision.capacity),
+    weighing.loads === undefined ? undefined : capacityReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
     saturationReason(decision, outcome),
     sparedReason(decision, memory, freshness),
@@ -68,8 +68,10 @@ function loadReason(factor: number): string | undefined {
   return `${factor < 1 ? 'heavier' : 'lighter'} than the mean: weight × ${short(factor)}`;
 }
 
-function capacityReason(capacity: number): string | undefined {
-  return Math.abs(capacity - 1) < WORTH_TELLING ? undefined : `learned capacity: weight × ${short(capacity)}`;
+function capacityReason({ capacity, basis: { residual, speed } }: Decision): string | undefined {
+  if (Math.abs(capacity - 1) < WORTH_TELLING) return undefined;
+  const parts = speed === 1 ? '' : ` (residual × ${short(residual)}, speed × ${short(speed)})`;
+  return `learned capacity: weight × ${short(capacity)}${parts}`;
 }
 
 function slowStartReason(
@@ -96,8 +98,13 @@ function saturationReason({ saturated, sample }: Decision, { settings }: Outcome
 }
 
 /** See health: while marks count, a marked backend is HEALTHY only where nobody else is. */
-function sparedReason({ health }: Decision, memory: BackendMemory, { kind }: Freshness): string | undefined {
+function sparedReason(
+  { health, use }: Decision,
+  memory: BackendMemory,
+  { kind }: Freshness,
+): string | undefined {
   if (health !== 'HEALTHY' || !isMarked(memory) || kind === 'blind') return undefined;
+  if (isUsable(use)) return 'above its mark, as others are: healthy while a share of all requests is refused';
   return 'saturated when it last answered, but every backend that answers is: healthy until it answers';
 }
 

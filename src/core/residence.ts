@@ -1,7 +1,6 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
-import type { Sample } from './model.ts';
-import { isOutdated } from './outdated.ts';
+import { insideOf, progressOf } from './progress.ts';
 
 /** How long a request stays with a backend, and the decaying sums that the estimate comes from. */
 export interface Stay {
@@ -39,7 +38,6 @@ const MEMORY_SECONDS = 30;
 const SHORTEST_SECONDS = 0.5;
 const LONGEST_SECONDS = 120;
 const REQUESTS_NEEDED = 5;
-const NEWCOMERS_PER_SECOND = 64;
 
 /**
  * Little's law over a decaying window. Cancelled requests are in `inside` and not in `finished`, which makes the
@@ -82,44 +80,20 @@ export function stayObservation(
   for (let index = 0; index < after.length; index++) {
     const { sample, sampledAtMs, missed, frozen } = at(after, index);
     if (sample?.finished === undefined || frozen || at(shares, index) === 0) continue;
-    const inside = insideOf(sample);
     if (missed > 0) {
-      sum.inside += inside * fading((nowMs - sampledAtMs) / 1000);
+      sum.inside += insideOf(sample) * fading((nowMs - sampledAtMs) / 1000);
       continue;
     }
-    sum.inside += inside;
-    const past = at(before, index);
-    const silenceMs = sampledAtMs - past.sampledAtMs;
-    if (past.sample?.finished === undefined || isOutdated(silenceMs, intervalSeconds)) continue;
-    if (sample.finished < past.sample.finished) continue;
-    const seconds = silenceMs / 1000;
-    const insideBefore = insideOf(past.sample);
+    sum.inside += insideOf(sample);
+    const progress = progressOf(at(before, index), at(after, index), intervalSeconds);
+    if (progress === undefined) continue;
     sum.compared++;
-    sum.insideSeconds += seconds * credibleInside(inside, insideBefore, seconds);
-    sum.finished += Math.min(
-      sample.finished - past.sample.finished,
-      credibleFinished(Math.max(inside, insideBefore), seconds),
-    );
-    if (sample.latency === undefined || past.sample.latency === undefined) continue;
-    if (sample.latency.count < past.sample.latency.count) continue;
-    sum.latencySum += Math.max(0, sample.latency.sumSeconds - past.sample.latency.sumSeconds);
-    sum.latencyCount += sample.latency.count - past.sample.latency.count;
+    sum.insideSeconds += progress.seconds * progress.inside;
+    sum.finished += progress.finished;
+    sum.latencySum += progress.latencySum;
+    sum.latencyCount += progress.latencyCount;
   }
   return sum;
-}
-
-function insideOf({ queued, running }: Sample): number {
-  return (queued ?? 0) + (running ?? 0);
-}
-
-/** One absurd gauge must not stand in the window for minutes: it counts as twice what was inside, and some newcomers. */
-function credibleInside(inside: number, before: number, seconds: number): number {
-  return Math.min(inside, 2 * before + NEWCOMERS_PER_SECOND * Math.max(1, seconds));
-}
-
-/** Nor a counter that fell and came back, as when a series was missing from one page: no stay is counted as shorter. */
-function credibleFinished(inside: number, seconds: number): number {
-  return ((inside + 1) * seconds) / SHORTEST_SECONDS;
 }
 
 /** What is left of something so old in the window. */

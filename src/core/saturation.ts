@@ -1,4 +1,4 @@
-import type { Sample, SaturationSettings } from './model.ts';
+import type { MarkCause, Sample, SaturationSettings } from './model.ts';
 import { isOutdated } from './outdated.ts';
 
 /** What is remembered of a backend's saturation between samples. */
@@ -6,27 +6,33 @@ export interface Mark {
   readonly saturated: boolean;
   /** Samples in a row above the mark while it is not yet set. */
   readonly samplesAbove: number;
+  /** What set it; undefined: it is not set. */
+  readonly cause: MarkCause | undefined;
 }
 
-export const UNMARKED: Mark = { saturated: false, samplesAbove: 0 };
-const MARKED: Mark = { saturated: true, samplesAbove: 0 };
+export const UNMARKED: Mark = { saturated: false, samplesAbove: 0, cause: undefined };
 
 /**
  * Judges a fresh sample: raw values, with hysteresis. Below an interval of 1 s a mark needs its condition in every
  * sample of one second.
  * @param settings undefined: nothing is ever saturated
+ * @param atMs when the sample was taken
  */
 export function judgeSaturation(
   before: Mark,
   sample: Sample,
   settings: SaturationSettings | undefined,
   intervalSeconds: number,
+  atMs: number,
 ): Mark {
   if (settings === undefined) return UNMARKED;
-  if (before.saturated) return isCleared(sample, settings) ? UNMARKED : MARKED;
-  if (!isAbove(sample, settings)) return UNMARKED;
+  if (before.saturated) return isCleared(sample, settings) ? UNMARKED : before;
+  const cause = causeOf(sample, settings, atMs);
+  if (cause === undefined) return UNMARKED;
   const samplesAbove = before.samplesAbove + 1;
-  return samplesAbove >= Math.ceil(1 / intervalSeconds) ? MARKED : { saturated: false, samplesAbove };
+  return samplesAbove >= Math.ceil(1 / intervalSeconds)
+    ? { saturated: true, samplesAbove: 0, cause }
+    : { saturated: false, samplesAbove, cause: undefined };
 }
 
 /** While a sample is missing the state stands, but not for ever. */
@@ -35,14 +41,21 @@ export function standingMark(before: Mark, sampleAgeMs: number, intervalSeconds:
 }
 
 /** A full KV cache alone is no saturation: it is one only while requests queue for it. */
-function isAbove(sample: Sample, settings: SaturationSettings): boolean {
+function causeOf(sample: Sample, settings: SaturationSettings, atMs: number): MarkCause | undefined {
   const { totalQueuedRequests, kvCacheUtilization, runningRequests } = settings;
-  const queued = sample.queued ?? 0;
-  return (
-    queued > totalQueuedRequests.mark ||
-    ((sample.kvUtilization ?? 0) >= kvCacheUtilization.mark && queued > totalQueuedRequests.clear) ||
-    (runningRequests !== undefined && (sample.running ?? 0) > runningRequests.mark)
-  );
+  const { queued = 0, kvUtilization = 0, running = 0 } = sample;
+  if (queued > totalQueuedRequests.mark) {
+    const { mark } = totalQueuedRequests;
+    return { metric: 'TotalQueuedRequests', value: queued, mark, queued, atMs };
+  }
+  if (kvUtilization >= kvCacheUtilization.mark && queued > totalQueuedRequests.clear) {
+    const { mark } = kvCacheUtilization;
+    return { metric: 'KVCacheUtilization', value: kvUtilization, mark, queued, atMs };
+  }
+  if (runningRequests !== undefined && running > runningRequests.mark) {
+    return { metric: 'RunningRequests', value: running, mark: runningRequests.mark, queued, atMs };
+  }
+  return undefined;
 }
 
 function isCleared(sample: Sample, { totalQueuedRequests, runningRequests }: SaturationSettings): boolean {

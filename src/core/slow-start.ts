@@ -18,13 +18,14 @@ export function slowStartLimit(joinedAtMs: number | undefined, nowMs: number): n
  * @param weights in roster order; 0: not in the assignment
  * @param limitOf {@link slowStartLimit} of a backend
  * @param isFrozen a frozen backend has its own limit and sets no measure
+ * @returns the measure, mean weight per share of those past slow start; undefined: there is none, and no limit
  */
 export function limitNewcomers(
   weights: Float64Array,
   shares: Float64Array,
   limitOf: (index: number) => number | undefined,
   isFrozen: (index: number) => boolean,
-): void {
+): number | undefined {
   let sum = 0;
   let count = 0;
   const newcomers: { readonly index: number; readonly limit: number }[] = [];
@@ -39,8 +40,10 @@ export function limitNewcomers(
       count++;
     }
   }
-  if (count === 0) return;
+  if (count === 0) return undefined;
+  const measure = sum / count;
   for (const { index, limit } of newcomers) {
-    weights[index] = Math.min(at(weights, index), (at(shares, index) * sum * limit) / count);
+    weights[index] = Math.min(at(weights, index), at(shares, index) * measure * limit);
   }
+  return measure;
 }

@@ -1,8 +1,10 @@
+import { type Admission, INITIAL_ADMISSION } from './admission.ts';
 import { at } from './at.ts';
 import { type BackendMemory, newMemory } from './memory.ts';
 import type { Published } from './publication.ts';
 import { INITIAL_STAY, type Stay } from './residence.ts';
 import type { Roster } from './roster.ts';
+import { initialPaces, type Paces } from './speed.ts';
 
 /** What a server group has learned. Immutable; its content is the core's own business. */
 export interface GroupState {
@@ -11,9 +13,11 @@ export interface GroupState {
   readonly roster: Roster | undefined;
   /** In roster order. */
   readonly memories: readonly BackendMemory[];
-  /** Learned capacities, in roster order. */
-  readonly capacities: Float64Array;
+  /** Residuals of the learned capacities, in roster order. */
+  readonly residuals: Float64Array;
+  readonly paces: Paces;
   readonly stay: Stay;
+  readonly admission: Admission;
   readonly published: Published | undefined;
 }
 
@@ -23,8 +27,10 @@ export function initialState(): GroupState {
     evaluatedAtMs: undefined,
     roster: undefined,
     memories: [],
-    capacities: new Float64Array(0),
+    residuals: new Float64Array(0),
+    paces: initialPaces(0),
     stay: INITIAL_STAY,
+    admission: INITIAL_ADMISSION,
     published: undefined,
   };
 }
@@ -34,17 +40,19 @@ export function carryOver(
   before: GroupState,
   roster: Roster,
   nowMs: number,
-): Pick<GroupState, 'memories' | 'capacities'> {
+): Pick<GroupState, 'memories' | 'residuals' | 'paces'> {
   const past = before.roster;
   if (past === roster) return before;
   const joinedAtMs = past === undefined ? undefined : nowMs;
   const places = roster.backends.map(({ id }) => past?.indexes.get(id));
+  const carry = (values: Float64Array, initial: number): Float64Array =>
+    Float64Array.from(places, (place) => (place === undefined ? initial : at(values, place)));
+  const { finished, runningSeconds } = before.paces;
   return {
     memories: places.map((place) =>
       place === undefined ? newMemory(joinedAtMs) : at(before.memories, place),
     ),
-    capacities: Float64Array.from(places, (place) =>
-      place === undefined ? 1 : at(before.capacities, place),
-    ),
+    residuals: carry(before.residuals, 1),
+    paces: { finished: carry(finished, 0), runningSeconds: carry(runningSeconds, 0) },
   };
 }

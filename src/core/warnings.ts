@@ -2,7 +2,7 @@ import { at } from './at.ts';
 import type { Proposal } from './dither.ts';
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { Backend, LoadAwareSettings, ScorerName } from './model.ts';
+import type { AdmissionDecision, Backend, LoadAwareSettings, ScorerName } from './model.ts';
 import { standingSeconds } from './outdated.ts';
 import type { Roster } from './roster.ts';
 
@@ -20,9 +20,10 @@ export function warningsOf(situation: {
   readonly memories: readonly BackendMemory[];
   readonly freshness: Freshness;
   readonly lacking: readonly ScorerName[];
+  readonly shedding: AdmissionDecision;
   readonly published: Proposal;
 }): readonly string[] {
-  const { settings, roster, memories, freshness, lacking, published } = situation;
+  const { settings, roster, memories, freshness, lacking, shedding, published } = situation;
   const warnings: string[] = [];
   const group = groupWarning(freshness, settings.collect.intervalSeconds);
   if (group !== undefined) warnings.push(group);
@@ -36,6 +37,8 @@ export function warningsOf(situation: {
   }
   const frozen = roster.backends.filter(({ weight }, index) => weight > 0 && at(memories, index).frozen);
   if (frozen.length > 0) warnings.push(`gauges stand still: ${names(frozen)}`);
+  const overload = overloadWarning(shedding);
+  if (overload !== undefined) warnings.push(overload);
   if (published.health.length > 0 && published.health.every((health) => health === 'UNHEALTHY')) {
     warnings.push('every backend is saturated: sidecars answer 503');
   }
@@ -54,6 +57,19 @@ function groupWarning({ kind }: Freshness, intervalSeconds: number): string | un
       return 'the gauges of all backends that answer stand still: configured weights';
     case 'empty':
       return 'no backend with a weight above 0: the assignment is empty';
+  }
+}
+
+/** Without the share, which is another one at each evaluation. */
+function overloadWarning(shedding: AdmissionDecision): string | undefined {
+  switch (shedding.kind) {
+    case 'disabled':
+    case 'off':
+      return undefined;
+    case 'unavailable':
+      return `Saturation.Admission has nothing to go by: ${shedding.reason}; only marks protect the backends`;
+    case 'shedding':
+      return 'overload: sidecars refuse a share of the requests with 503';
   }
 }
 

@@ -1,11 +1,11 @@
 import { at } from './at.ts';
-import { learnCapacities } from './capacity.ts';
+import { type Capacities, capacitiesOf, learnResiduals } from './capacity.ts';
 import type { Freshness } from './freshness.ts';
 import { limitToTrickle } from './frozen.ts';
-import { gainOf } from './gain.ts';
+import { gainBasis } from './gain.ts';
 import { commonMetrics, type Loads, loadsOf } from './loads.ts';
 import type { BackendMemory } from './memory.ts';
-import type { LoadAwareSettings, ScorerName, ServerGroup } from './model.ts';
+import type { GainBasis, LoadAwareSettings, ScorerName, ServerGroup } from './model.ts';
 import { adaptiveFactor, deviations } from './policies/adaptive.ts';
 import { linearFactor, meanScore } from './policies/linear.ts';
 import type { Roster } from './roster.ts';
@@ -25,9 +25,17 @@ export interface Weighing {
   /** Linear scores, 0..1; NaN where no load was compared. */
   readonly scores: Float64Array;
   /** The learned ones that are remembered, whether the policy uses them or not. */
-  readonly capacities: Float64Array;
+  readonly capacities: Capacities;
   /** undefined: no load was compared. */
   readonly loads: Loads | undefined;
+  /** The signals that count; none where no load was compared. */
+  readonly signals: readonly WeighedSignal[];
+  /** How the gain came about; undefined: no load was compared. */
+  readonly gainBasis: GainBasis | undefined;
+  /** Mean weight per share that newcomers are measured by; undefined: there is no limit. */
+  readonly newcomerMeasure: number | undefined;
+  /** Most that a frozen backend gets; undefined: none is. */
+  readonly trickle: number | undefined;
   /** Scorers with weight whose metric is not to be had. */
   readonly lacking: readonly ScorerName[];
 }
@@ -41,12 +49,14 @@ export interface WeighingInput {
   readonly roster: Roster;
   readonly memories: readonly BackendMemory[];
   readonly freshness: Freshness;
-  /** As learned until the previous evaluation, in roster order. */
-  readonly capacities: Float64Array;
+  /** With residuals as learned until the previous evaluation. */
+  readonly capacities: Capacities;
+  /** Whether a backend's sample teaches anything: it is fresh, not frozen, and the backend past slow start. */
+  readonly learns: (index: number) => boolean;
 }
 
 /** Weights that do not follow the load: `weights` as they are. */
-export function unweighed(weights: Float64Array, capacities: Float64Array): Weighing {
+export function unweighed(weights: Float64Array, capacities: Capacities): Weighing {
   const size = weights.length;
   return {
     weights,
@@ -56,6 +66,10 @@ export function unweighed(weights: Float64Array, capacities: Float64Array): Weig
     scores: new Float64Array(size).fill(Number.NaN),
     capacities,
     loads: undefined,
+    signals: [],
+    gainBasis: undefined,
+    newcomerMeasure: undefined,
+    trickle: undefined,
     lacking: [],
   };
 }
@@ -71,9 +85,10 @@ export function weigh(input: WeighingInput): Weighing {
       : weighByPolicy(input, loadsOf(roster, memories, freshness.uses), signals);
   const isFrozen = (index: number): boolean => at(freshness.uses, index) === 'frozen';
   const limitOf = (index: number) => slowStartLimit(at(memories, index).joinedAtMs, nowMs);
-  limitNewcomers(weighing.weights, roster.shares, limitOf, isFrozen);
-  limitToTrickle(weighing.weights, isFrozen);
-  return { ...weighing, lacking: lackingScorers(settings.balance.scorers, metrics) };
+  const newcomerMeasure = limitNewcomers(weighing.weights, roster.shares, limitOf, isFrozen);
+  const trickle = limitToTrickle(weighing.weights, isFrozen);
+  const lacking = lackingScorers(settings.balance.scorers, metrics);
+  return { ...weighing, signals, newcomerMeasure, trickle, lacking };
 }
 
 /** c of the rule for every backend that belongs into the assignment. */
@@ -83,19 +98,21 @@ export function configuredWeights({ shares }: Roster, { uses }: Freshness): Floa
 
 function weighByPolicy(input: WeighingInput, loads: Loads, signals: readonly WeighedSignal[]): Weighing {
   const { group, settings, delaySeconds, staySeconds, freshness } = input;
-  const gain = gainOf({
+  const basis = gainBasis({
     meanInside: loads.means.inside,
     intervalSeconds: settings.collect.intervalSeconds,
     delaySeconds,
     staySeconds,
     envoyLbPolicy: group.envoyLbPolicy,
   });
+  const gain = Math.min(basis.limit, basis.feedback);
   const scores = linearScores(loads, freshness.uses, signals);
+  const compared = { gain, gainBasis: basis, loads, scores };
   switch (settings.balance.policy) {
     case 'Adaptive':
-      return weighAdaptively(input, loads, signals, gain, scores);
+      return { ...weighAdaptively(input, loads, signals, gain), ...compared };
     case 'Linear':
-      return weighLinearly(input, loads, gain, scores);
+      return { ...weighLinearly(input, scores, gain), ...compared };
   }
 }
 
@@ -104,30 +121,24 @@ function weighAdaptively(
   loads: Loads,
   signals: readonly WeighedSignal[],
   gain: number,
-  scores: Float64Array,
 ): Weighing {
-  const { settings, roster, memories, freshness, nowMs } = input;
+  const { settings, roster, freshness, learns } = input;
   const differences = deviations(loads, signals);
-  const capacities = learnCapacities(
-    input.capacities,
-    differences,
-    roster.shares,
-    (index) =>
-      at(freshness.uses, index) === 'fresh' &&
-      slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined,
-    settings.collect.intervalSeconds,
-  );
+  const { intervalSeconds } = settings.collect;
+  const { residuals, speeds } = input.capacities;
+  const learned = learnResiduals(residuals, differences, roster.shares, learns, intervalSeconds);
+  const capacities = capacitiesOf(learned, speeds, roster.shares);
   const factors = differences.map((deviation) => adaptiveFactor(deviation, gain));
   const weights = configuredWeights(roster, freshness).map(
-    (share, index) => share * at(capacities, index) * at(factors, index),
+    (share, index) => share * at(capacities.products, index) * at(factors, index),
   );
-  return { ...unweighed(weights, capacities), gain, deviations: differences, factors, scores, loads };
+  return { ...unweighed(weights, capacities), deviations: differences, factors };
 }
 
-function weighLinearly(input: WeighingInput, loads: Loads, gain: number, scores: Float64Array): Weighing {
+function weighLinearly(input: WeighingInput, scores: Float64Array, gain: number): Weighing {
   const { roster, freshness, capacities } = input;
   const mean = meanScore(scores, freshness.uses);
   const factors = scores.map((score) => (Number.isNaN(score) ? 1 : linearFactor(score, mean, gain)));
   const weights = configuredWeights(roster, freshness).map((share, index) => share * at(factors, index));
-  return { ...unweighed(weights, capacities), gain, factors, scores, loads };
+  return { ...unweighed(weights, capacities), factors };
 }

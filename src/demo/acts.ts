@@ -27,7 +27,7 @@ interface Script extends Pick<Act, 'number' | 'title' | 'story'> {
 }
 
 /** Shorter acts are too short for what they have to show. */
-export const LEAST_SECONDS = 45;
+export const LEAST_SECONDS = 60;
 /** What the last answers of acts 1, 2 and 5 take, about. */
 const WAITS_SECONDS = 13;
 
@@ -37,7 +37,7 @@ const SCRIPTS: readonly Script[] = [
     title: 'plain weighted round robin',
     story: 'Equal weights: the backend of half speed gets as much as the others, and its queue grows.',
     load: 0.75,
-    part: 0.23,
+    part: 0.2,
     seedOffset: 0,
   },
   {
@@ -46,25 +46,24 @@ const SCRIPTS: readonly Script[] = [
     story:
       'One line of the file later: weights follow queue, KV cache and running; Envoy adds its own in flight.',
     load: 0.75,
-    part: 0.23,
+    part: 0.2,
     seedOffset: 0,
   },
   {
     number: 3,
     title: 'overload',
-    story:
-      'More than the fleet can do: saturated backends are UNHEALTHY, with all of them so Envoy answers 503.',
-    load: 1.4,
-    rush: { seconds: 3, load: 3 },
-    part: 0.17,
+    story: 'More than the fleet can do: the share p is refused, the others are served in time.',
+    load: 1.5,
+    rush: { seconds: 1.5, load: 2.5 },
+    part: 0.21,
     seedOffset: 1,
   },
   {
     number: 4,
     title: 'the load falls',
-    story: 'Backends whose queue has shrunk come back, and requests are served again.',
+    story: 'The queues shrink, p falls to 0, and every request is served again.',
     load: 0.5,
-    part: 0.15,
+    part: 0.22,
     seedOffset: 2,
   },
   {
@@ -72,7 +71,7 @@ const SCRIPTS: readonly Script[] = [
     title: 'the control plane is killed',
     story: 'SIGKILL under load: Envoy keeps the last weights, and no request fails.',
     load: 0.5,
-    part: 0.15,
+    part: 0.12,
     seedOffset: 3,
   },
 ];

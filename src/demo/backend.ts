@@ -12,8 +12,9 @@ import {
   type EngineGauges,
   type EngineSettings,
 } from './engine.ts';
-import { MetricsPage } from './metrics-page.ts';
 import { readCompletionRequest } from './completion-request.ts';
+import { createRandom, type Random } from './random.ts';
+import { Reporter, type ReporterOptions } from './reporter.ts';
 
 /** How `GET /metrics` answers. */
 export type MetricsBehaviour =
@@ -30,7 +31,7 @@ export type MetricsBehaviour =
       readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
     };
 
-export interface BackendOptions {
+export interface BackendOptions extends ReporterOptions {
   /** A loopback IP literal, IPv6 without brackets. */
   readonly address: string;
   /** Default 0: the kernel's choice. */
@@ -38,12 +39,15 @@ export interface BackendOptions {
   readonly engine?: EngineSettings;
   /** Factor on the duration of the engine's steps; 2: half speed. */
   readonly slowness?: number;
+  /** This share of the fetches of the metrics page, drawn by the seed, fails with a 500. */
+  readonly failingFetches?: { readonly share: number; readonly seed: number };
   readonly clock?: Clock;
 }
 
 /** Names the backend in every answer that it gives. */
 export const BACKEND_HEADER = 'x-backend';
-const MODEL_NAME = 'llama-3.1-8b';
+/** A comment in the event stream: as many tokens are generated as the request wanted to be told of. */
+export const REACHED = ': reached\n\n';
 
 /**
  * A simulated vLLM server: `POST /v1/completions` (see {@link readCompletionRequest}) answers with its first byte when
@@ -56,12 +60,14 @@ export class SimulatedBackend {
   readonly port: number;
   readonly #clock: Clock;
   readonly #engine: Engine;
-  readonly #page = new MetricsPage(MODEL_NAME);
+  readonly #reporter: Reporter;
+  readonly #failingFetches: { readonly share: number; readonly random: Random } | undefined;
   readonly #responses = new Map<number, ServerResponse>();
   readonly #server: Server;
   #slowness: number;
   #metrics: MetricsBehaviour = { kind: 'live' };
   #frozenPage = '';
+  #failing = false;
   #nextId = 0;
   #cancelTimer: () => void = () => undefined;
 
@@ -80,6 +86,12 @@ export class SimulatedBackend {
     this.#engine = new Engine(options.engine ?? DEFAULT_ENGINE);
     this.#slowness = options.slowness ?? 1;
     this.#engine.slowness = this.#slowness;
+    this.#reporter = new Reporter(this.#engine, this.#clock, options);
+    const { failingFetches } = options;
+    if (failingFetches !== undefined) {
+      const { share, seed } = failingFetches;
+      this.#failingFetches = { share, random: createRandom(seed) };
+    }
     this.#server = server;
     server.on('request', (request, response) => {
       void this.#answer(request, response);
@@ -98,8 +110,17 @@ export class SimulatedBackend {
 
   set metrics(behaviour: MetricsBehaviour) {
     this.#drive();
-    if (behaviour.kind === 'frozen') this.#frozenPage = this.#page.render(this.#engine);
+    if (behaviour.kind === 'frozen') this.#frozenPage = this.#reporter.page;
     this.#metrics = behaviour;
+  }
+
+  /** Resets what is inside and answers every request with a 500 at once, while the metrics page tells of no load. */
+  set failing(on: boolean) {
+    this.#drive();
+    this.#failing = on;
+    this.#reporter.looksIdle = on;
+    if (on) this.abortAll();
+    this.#drive();
   }
 
   /** As the metrics page has them: of the end of the last step. */
@@ -163,10 +184,15 @@ export class SimulatedBackend {
     const read = await readCompletionRequest(request);
     if (response.destroyed) return;
     const id = this.#nextId;
-    const wanted = read.kind === 'request' ? { id, ...read.lengths } : undefined;
+    const wanted = read.kind === 'request' ? { id, ...read.wanted } : undefined;
     if (wanted === undefined || !this.#engine.fits(wanted)) {
       const reason = read.kind === 'refused' ? read.reason : 'the request is longer than the KV cache';
       this.#send(response, 400, 'application/json', JSON.stringify({ error: { message: reason } }));
+      return;
+    }
+    if (this.#failing) {
+      this.#reporter.failed();
+      this.#send(response, 500, 'application/json', '{"error":{"message":"the engine is dead"}}');
       return;
     }
     this.#nextId++;
@@ -185,7 +211,9 @@ export class SimulatedBackend {
   /** Brings the engine to the present, passes on what happened, and sets the timer for the end of the next step. */
   #drive(): void {
     this.#cancelTimer();
-    for (const event of this.#engine.advance(this.#clock.now())) this.#deliver(event);
+    const nowMs = this.#clock.now();
+    for (const event of this.#engine.advance(nowMs)) this.#deliver(event);
+    this.#reporter.note();
     const { nextMs } = this.#engine;
     if (nextMs === undefined) return;
     this.#cancelTimer = this.#clock.schedule(Math.max(0, nextMs - this.#clock.now()), () => {
@@ -195,22 +223,36 @@ export class SimulatedBackend {
 
   #deliver(event: EngineEvent): void {
     const response = this.#responses.get(event.id);
-    if (event.kind === 'first_token') {
-      response?.writeHead(200, { 'content-type': 'text/event-stream', [BACKEND_HEADER]: this.id });
-      response?.write(tokens(1));
-      return;
+    switch (event.kind) {
+      case 'first_token':
+        response?.writeHead(200, { 'content-type': 'text/event-stream', ...this.#headers() });
+        response?.write(tokens(1));
+        return;
+      case 'reached':
+        response?.write(REACHED);
+        return;
+      case 'finished':
+        this.#reporter.finished(event.result);
+        this.#responses.delete(event.id);
+        response?.end(`${tokens(event.result.request.outputTokens - 1)}data: [DONE]\n\n`);
     }
-    this.#page.record(event.result);
-    this.#responses.delete(event.id);
-    response?.end(`${tokens(event.result.request.outputTokens - 1)}data: [DONE]\n\n`);
+  }
+
+  #headers(): Readonly<Record<string, string>> {
+    return { [BACKEND_HEADER]: this.id, ...this.#reporter.headers };
   }
 
   #answerMetrics(request: IncomingMessage, response: ServerResponse): void {
     const behaviour = this.#metrics;
+    const fails = this.#failingFetches;
+    if (fails !== undefined && fails.random.uniform() < fails.share) {
+      this.#send(response, 500, 'text/plain', 'told to fail');
+      return;
+    }
     switch (behaviour.kind) {
       case 'live':
         this.#drive();
-        this.#send(response, 200, METRICS_TYPE, this.#page.render(this.#engine));
+        this.#send(response, 200, METRICS_TYPE, this.#reporter.page);
         return;
       case 'frozen':
         this.#send(response, 200, METRICS_TYPE, this.#frozenPage);
@@ -232,7 +274,7 @@ export class SimulatedBackend {
     response.writeHead(status, {
       'content-type': type,
       'content-length': Buffer.byteLength(body),
-      [BACKEND_HEADER]: this.id,
+      ...this.#headers(),
     });
     response.end(body);
   }

@@ -1,7 +1,7 @@
 import { systemClock } from '../runtime/clock.ts';
 import { SERVER_GROUP } from './demo-config.ts';
 import type { LiveAct } from './live-act.ts';
-import { type PlaneBackend, readPlaneMetrics } from './plane-metrics.ts';
+import { type PlaneBackend, type PlaneGroup, readPlaneMetrics } from './plane-metrics.ts';
 import type { View } from './screen.ts';
 import type { Stage } from './stage.ts';
 
@@ -10,8 +10,8 @@ import type { Stage } from './stage.ts';
  * page; while it does not answer, weight and health are those that Envoy holds.
  */
 export async function collectView(stage: Stage, live: LiveAct, past: readonly string[]): Promise<View> {
-  const fromPlane = await decisionsOfPlane(stage);
-  const decisions = fromPlane ?? (await decisionsOfEnvoy(stage));
+  const fromPlane = await groupOfPlane(stage);
+  const decisions = fromPlane?.backends ?? (await decisionsOfEnvoy(stage));
   const nowMs = systemClock.now();
   const backends = stage.backends.map((backend) => {
     const { waiting, running, kvUtilization } = backend.gauges;
@@ -32,6 +32,7 @@ export async function collectView(stage: Stage, live: LiveAct, past: readonly st
     act: live.act.title,
     story: live.act.story,
     secondsLeft: live.secondsLeft(nowMs),
+    shed: fromPlane?.shed,
     ratePerSecond: live.rate(nowMs),
     firstTokenP50Ms: live.firstTokenMs(0.5),
     firstTokenP95Ms: live.firstTokenMs(0.95),
@@ -45,9 +46,9 @@ export async function collectView(stage: Stage, live: LiveAct, past: readonly st
 
 type Decisions = ReadonlyMap<string, Omit<PlaneBackend, 'share'>>;
 
-async function decisionsOfPlane({ plane }: Stage): Promise<Decisions | undefined> {
+async function groupOfPlane({ plane }: Stage): Promise<PlaneGroup | undefined> {
   const page = plane.running ? await plane.metrics().catch(() => undefined) : undefined;
-  return page === undefined ? undefined : readPlaneMetrics(page, SERVER_GROUP).backends;
+  return page === undefined ? undefined : readPlaneMetrics(page, SERVER_GROUP);
 }
 
 async function decisionsOfEnvoy({ envoy }: Stage): Promise<Decisions> {

@@ -6,12 +6,20 @@ export interface Lengths {
   readonly outputTokens: number;
 }
 
+/** How long a completion is, and when besides its first token it is to give a sign. */
+export interface WantedCompletion extends Lengths {
+  /** A comment is written into the answer when this many tokens are generated. */
+  readonly tellAtToken?: number;
+}
+
 /** Headers that say the lengths without a body of that length. */
 export const PROMPT_TOKENS_HEADER = 'x-prompt-tokens';
 export const OUTPUT_TOKENS_HEADER = 'x-output-tokens';
+/** At this token the answer gives a sign of life: a client can leave half way. */
+export const TELL_AT_TOKEN_HEADER = 'x-tell-at-token';
 
 export type CompletionRequest =
-  | { readonly kind: 'request'; readonly lengths: Lengths }
+  | { readonly kind: 'request'; readonly wanted: WantedCompletion }
   | { readonly kind: 'refused'; readonly reason: string };
 
 const MOST_BYTES = 1024 * 1024;
@@ -34,7 +42,9 @@ export async function readCompletionRequest(request: IncomingMessage): Promise<C
   if (!isLength(promptTokens) || !isLength(outputTokens)) {
     return { kind: 'refused', reason: 'the lengths of prompt and output must be integers of at least 1' };
   }
-  return { kind: 'request', lengths: { promptTokens, outputTokens } };
+  const tellAt = Number(request.headers[TELL_AT_TOKEN_HEADER]);
+  const wanted = { promptTokens, outputTokens, ...(isLength(tellAt) ? { tellAtToken: tellAt } : {}) };
+  return { kind: 'request', wanted };
 }
 
 function isLength(value: number | undefined): value is number {

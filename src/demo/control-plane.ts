@@ -15,6 +15,8 @@ const LOG_LINES = 200;
 export interface ControlPlaneOptions {
   /** The configuration file; its `Log.Format` must be json, or auto. */
   readonly config: string;
+  /** Plimsoll's main.js, to run another one than this. */
+  readonly program?: string;
   /** Seconds until it must be ready, default 30. */
   readonly readySeconds?: number;
   /** Gives up the start; afterwards it has no effect. */
@@ -44,8 +46,8 @@ export class ControlPlane {
     }
   }
 
-  private constructor({ config }: ControlPlaneOptions) {
-    const [command, ...args] = plimsollCommand(['serve', '--config', config]);
+  private constructor({ config, program }: ControlPlaneOptions) {
+    const [command, ...args] = plimsollCommand(['serve', '--config', config], program);
     this.#child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     keepFromOutliving(this.#child);
     this.#child.once('error', (error) => {
@@ -163,7 +165,7 @@ export async function plimsollOutput(args: readonly string[], signal: AbortSigna
   }
 }
 
-function plimsollCommand(args: readonly string[]): readonly [string, ...string[]] {
-  const loader = FROM_SOURCE ? ['--import', import.meta.resolve('tsx')] : [];
-  return [process.execPath, ...loader, MAIN, ...args];
+function plimsollCommand(args: readonly string[], program = MAIN): readonly [string, ...string[]] {
+  const loader = program.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : [];
+  return [process.execPath, ...loader, program, ...args];
 }

@@ -42,6 +42,8 @@ export interface EngineRequest {
   readonly promptTokens: number;
   /** At least 1. */
   readonly outputTokens: number;
+  /** A `reached` event tells when this many tokens are generated. */
+  readonly tellAtToken?: number;
 }
 
 /** What became of a request that produced all its tokens; times as the engine's clock has them. */
@@ -55,7 +57,7 @@ export interface FinishedRequest {
 }
 
 export type EngineEvent =
-  | { readonly kind: 'first_token'; readonly id: number; readonly atMs: number }
+  | { readonly kind: 'first_token' | 'reached'; readonly id: number; readonly atMs: number }
   | {
       readonly kind: 'finished';
       readonly id: number;
@@ -292,6 +294,7 @@ export class Engine {
       sequence.firstTokenMs = atMs;
       events.push({ kind: 'first_token', id: request.id, atMs });
     }
+    if (sequence.generated === request.tellAtToken) events.push({ kind: 'reached', id: request.id, atMs });
     if (sequence.generated < request.outputTokens) return;
     this.#running.splice(this.#running.indexOf(sequence), 1);
     this.#kv -= sequence.kv;

@@ -19,6 +19,7 @@ export class LiveAct {
   readonly #startedMs: number;
   readonly #firstTokens: number[] = [];
   readonly #answered = new Map<string, number>();
+  readonly #shed: number[] = [];
   #noUpstream = 0;
   #failed = 0;
 
@@ -36,6 +37,16 @@ export class LiveAct {
     if (outcome.kind === 'no_upstream') this.#noUpstream++;
     else if (outcome.kind !== 'ok') this.#failed++;
   };
+
+  /** What sidecars are told to refuse at this moment, 0..1. */
+  noteShed(share: number): void {
+    this.#shed.push(share);
+  }
+
+  /** What they were told while requests arrived, one for each time it was noted. */
+  get shed(): readonly number[] {
+    return this.#shed;
+  }
 
   /** Seconds in which requests still arrive; 0 when only answers are outstanding. */
   secondsLeft(nowMs: number): number {

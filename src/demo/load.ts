@@ -2,8 +2,18 @@ import { Pool } from 'undici';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Arrival } from './arrivals.ts';
-import { BACKEND_HEADER } from './backend.ts';
-import { OUTPUT_TOKENS_HEADER, PROMPT_TOKENS_HEADER } from './completion-request.ts';
+import { BACKEND_HEADER, REACHED } from './backend.ts';
+import { OUTPUT_TOKENS_HEADER, PROMPT_TOKENS_HEADER, TELL_AT_TOKEN_HEADER } from './completion-request.ts';
+
+/** A request and what its client does with it. */
+export interface Sending extends Arrival {
+  /** `http://HOST:PORT`; default: that of the load. */
+  readonly origin?: string;
+  /** The client goes away when half of the output is generated. */
+  readonly leavesHalfWay?: boolean;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 120;
 
 export type Outcome =
   /** 200 and a complete body. */
@@ -15,13 +25,15 @@ export type Outcome =
   | { readonly kind: 'refused' | 'reset' | 'timeout' | 'error'; readonly message: string }
   /** The body ended early. */
   | { readonly kind: 'cut'; readonly message: string }
+  /** The client went away half way, as planned. */
+  | { readonly kind: 'left' }
   /** Not sent: as many as allowed were in flight. */
   | { readonly kind: 'overrun' }
   /** The load was aborted before the answer was complete. */
   | { readonly kind: 'aborted' };
 
 export interface LoadResult {
-  readonly arrival: Arrival;
+  readonly arrival: Sending;
   readonly outcome: Outcome;
   /** The backend that answered, by its own word. */
   readonly backend: string | undefined;
@@ -29,17 +41,23 @@ export interface LoadResult {
   readonly firstTokenMs: number | undefined;
   /** From the planned arrival to the end of the answer, or to the failure. */
   readonly endMs: number;
+  /** How much after the planned arrival it was sent. */
+  readonly lateMs: number;
+  /** Whether it was refused for want of an upstream and sent again. */
+  readonly retried: boolean;
 }
 
 export interface LoadOptions {
   /** `http://HOST:PORT` */
   readonly origin: string;
   /** In order of time. */
-  readonly arrivals: readonly Arrival[];
+  readonly arrivals: readonly Sending[];
   /** Requests beyond this many in flight are not sent, and counted as `overrun`. Default 4096. */
   readonly mostInFlight?: number;
   /** Seconds that one request may take. Default 120. */
   readonly timeoutSeconds?: number;
+  /** Whether a request that is refused for want of an upstream is sent once more, after `retry-after`. Default: not. */
+  readonly retries?: boolean;
   /** Ends the load at once; what is in flight ends as `aborted`, what was not sent gives no result. */
   readonly signal?: AbortSignal;
   /** Called at the first byte of each 200's body, with the milliseconds since the planned arrival. */
@@ -50,14 +68,8 @@ export interface LoadOptions {
 
 /** Sends each arrival at its time whatever became of those before it; resolves when every answer is complete. */
 export async function runLoad(options: LoadOptions): Promise<readonly LoadResult[]> {
-  const { arrivals, origin, mostInFlight = 4096, timeoutSeconds = 120, clock = systemClock } = options;
-  const pool = new Pool(origin, {
-    connections: mostInFlight,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connectTimeout: timeoutSeconds * 1000,
-  });
+  const { arrivals, mostInFlight = 4096, clock = systemClock } = options;
+  const pools = new Pools(options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, mostInFlight);
   const startedMs = clock.now();
   const results: LoadResult[] = [];
   const inFlight = new Map<Exchange, Promise<void>>();
@@ -73,12 +85,12 @@ export async function runLoad(options: LoadOptions): Promise<readonly LoadResult
     const waitMs = startedMs + arrival.atMs - clock.now();
     if (waitMs > 0) await sleep(clock, waitMs, options.signal);
     if (options.signal?.aborted) break;
-    const exchange = new Exchange(arrival, startedMs + arrival.atMs, clock, options.onFirstToken);
+    const exchange = new Exchange(arrival, startedMs + arrival.atMs, clock, options);
     if (inFlight.size >= mostInFlight) {
       finish(exchange.result({ kind: 'overrun' }));
       continue;
     }
-    const sent = exchange.send(pool, timeoutSeconds).then((result) => {
+    const sent = exchange.send(pools.of(arrival.origin ?? options.origin)).then((result) => {
       inFlight.delete(exchange);
       finish(result);
     });
@@ -86,35 +98,60 @@ export async function runLoad(options: LoadOptions): Promise<readonly LoadResult
   }
   await Promise.all(inFlight.values());
   options.signal?.removeEventListener('abort', onAbort);
-  await pool.destroy();
+  await pools.destroy();
   return results;
+}
+
+/** Connections to each origin. */
+class Pools {
+  readonly #options: Pool.Options;
+  readonly #pools = new Map<string, Pool>();
+
+  constructor(timeoutSeconds: number, connections: number) {
+    const connectTimeout = timeoutSeconds * 1000;
+    this.#options = { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout };
+  }
+
+  of(origin: string): Pool {
+    const pool = this.#pools.get(origin) ?? new Pool(origin, this.#options);
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
 }
 
 /** One request and its answer. */
 class Exchange {
-  readonly #arrival: Arrival;
+  readonly #arrival: Sending;
   readonly #plannedMs: number;
+  readonly #lateMs: number;
   readonly #clock: Clock;
-  readonly #onFirstToken: LoadOptions['onFirstToken'];
+  readonly #options: LoadOptions;
   readonly #abort = new AbortController();
   #backend: string | undefined;
   #firstTokenMs: number | undefined;
+  #retried = false;
 
-  constructor(arrival: Arrival, plannedMs: number, clock: Clock, onFirstToken: LoadOptions['onFirstToken']) {
+  constructor(arrival: Sending, plannedMs: number, clock: Clock, options: LoadOptions) {
     this.#arrival = arrival;
     this.#plannedMs = plannedMs;
     this.#clock = clock;
-    this.#onFirstToken = onFirstToken;
+    this.#options = options;
+    this.#lateMs = clock.now() - plannedMs;
   }
 
   result(outcome: Outcome): LoadResult {
-    const endMs = this.#clock.now() - this.#plannedMs;
     return {
       arrival: this.#arrival,
       outcome,
       backend: this.#backend,
       firstTokenMs: this.#firstTokenMs,
-      endMs,
+      endMs: this.#clock.now() - this.#plannedMs,
+      lateMs: this.#lateMs,
+      retried: this.#retried,
     };
   }
 
@@ -122,13 +159,14 @@ class Exchange {
     this.#abort.abort('aborted');
   }
 
-  async send(pool: Pool, timeoutSeconds: number): Promise<LoadResult> {
+  async send(pool: Pool): Promise<LoadResult> {
     const { signal } = this.#abort;
-    const cancelTimeout = this.#clock.schedule(timeoutSeconds * 1000, () => {
+    const timeoutMs = (this.#options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+    const cancelTimeout = this.#clock.schedule(timeoutMs, () => {
       this.#abort.abort('timeout');
     });
     try {
-      return this.result(await this.#exchange(pool, signal));
+      return this.result(await this.#exchangeAgain(await this.#exchange(pool, signal), pool, signal));
     } catch (error) {
       return this.result(signal.aborted ? abortOutcome(signal) : this.#failure(error));
     } finally {
@@ -136,13 +174,23 @@ class Exchange {
     }
   }
 
+  /** Once more after `retry-after`, where the client does that. */
+  async #exchangeAgain(first: Outcome, pool: Pool, signal: AbortSignal): Promise<Outcome> {
+    if (this.#options.retries !== true || first.kind !== 'no_upstream') return first;
+    this.#retried = true;
+    await sleep(this.#clock, Number(first.retryAfter) * 1000, signal);
+    return this.#exchange(pool, signal);
+  }
+
   async #exchange(pool: Pool, signal: AbortSignal): Promise<Outcome> {
+    const { promptTokens, outputTokens, leavesHalfWay } = this.#arrival;
     const { statusCode, headers, body } = await pool.request({
       method: 'POST',
       path: '/v1/completions',
       headers: {
-        [PROMPT_TOKENS_HEADER]: String(this.#arrival.promptTokens),
-        [OUTPUT_TOKENS_HEADER]: String(this.#arrival.outputTokens),
+        [PROMPT_TOKENS_HEADER]: String(promptTokens),
+        [OUTPUT_TOKENS_HEADER]: String(outputTokens),
+        ...(leavesHalfWay ? { [TELL_AT_TOKEN_HEADER]: String(Math.ceil(outputTokens / 2)) } : {}),
       },
       signal,
     });
@@ -154,12 +202,17 @@ class Exchange {
         ? { kind: 'no_upstream', retryAfter }
         : { kind: 'status', status: statusCode, body: text.slice(0, 200) };
     }
-    for await (const _chunk of body) {
-      if (this.#firstTokenMs !== undefined) continue;
-      this.#firstTokenMs = this.#clock.now() - this.#plannedMs;
-      this.#onFirstToken?.(this.#firstTokenMs, this.#backend);
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      this.#noteFirstToken();
+      if (leavesHalfWay === true && chunk.includes(REACHED)) return { kind: 'left' };
     }
     return { kind: 'ok' };
+  }
+
+  #noteFirstToken(): void {
+    if (this.#firstTokenMs !== undefined) return;
+    this.#firstTokenMs = this.#clock.now() - this.#plannedMs;
+    this.#options.onFirstToken?.(this.#firstTokenMs, this.#backend);
   }
 
   #failure(error: unknown): Outcome {

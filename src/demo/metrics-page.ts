@@ -1,5 +1,6 @@
-import type { Engine, FinishedRequest } from './engine.ts';
+import type { FinishedRequest } from './engine.ts';
 import { Histogram, pythonNumber } from './histogram.ts';
+import type { EngineView, Page } from './page.ts';
 
 /**
  * The metrics page of a simulated backend: vLLM's families and labels, and those of the Python process and the HTTP
@@ -26,7 +27,7 @@ const HTTP_SECONDS = [
 const BLOCK_TOKENS = 16;
 
 /** Counts what finished requests tell, and renders the page. */
-export class MetricsPage {
+export class MetricsPage implements Page {
   readonly #labels: string;
   readonly #promptTokens = new Histogram(LENGTHS);
   readonly #outputTokens = new Histogram(LENGTHS);
@@ -64,11 +65,11 @@ export class MetricsPage {
     this.#httpRequests.observe(endToEnd);
   }
 
-  render(engine: Engine): string {
+  render(engine: EngineView): string {
     return processFamilies(engine) + this.#vllm(engine) + this.#http();
   }
 
-  #vllm(engine: Engine): string {
+  #vllm(engine: EngineView): string {
     const { gauges, counters, settings } = engine;
     const plain = (name: string, kind: string, help: string, value: number): string =>
       family(name, kind, help) + sample(name, this.#labels, value);
@@ -205,7 +206,7 @@ function cacheLabels(blocks: number): string {
 }
 
 /** What Python's client says of every process. */
-function processFamilies(engine: Engine): string {
+function processFamilies(engine: EngineView): string {
   const generations = ['0', '1', '2'].map((generation) => `generation="${generation}"`);
   const perGeneration = (name: string, help: string, value: number): string =>
     family(name, 'counter', help) + generations.map((labels) => sample(name, labels, value)).join('');

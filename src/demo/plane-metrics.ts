@@ -12,6 +12,8 @@ export interface PlaneBackend {
 export interface PlaneGroup {
   /** `balanced`, `kept` or `configured`; undefined: it says nothing. */
   readonly mode: string | undefined;
+  /** Share of requests that sidecars are told to refuse, 0..1; undefined: it says nothing. */
+  readonly shed: number | undefined;
   readonly backends: ReadonlyMap<string, PlaneBackend>;
 }
 
@@ -20,6 +22,7 @@ const SAMPLE = /^(plimsoll_(?:backend|server_group)_[a-z_]+)\{([^}]*)\} (\S+)$/;
 /** Reads one server group off the control plane's metrics page. */
 export function readPlaneMetrics(page: string, serverGroup: string): PlaneGroup {
   let mode: string | undefined;
+  let shed: number | undefined;
   const values = new Map<string, Map<string, number>>();
   const health = new Map<string, string>();
   for (const line of page.split('\n')) {
@@ -29,6 +32,8 @@ export function readPlaneMetrics(page: string, serverGroup: string): PlaneGroup 
     const backend = labels.get('backend');
     if (name === 'plimsoll_server_group_mode') {
       if (value === '1') mode = labels.get('mode');
+    } else if (name === 'plimsoll_server_group_shed_ratio') {
+      shed = Number(value);
     } else if (backend !== undefined && name === 'plimsoll_backend_health') {
       if (value === '1') health.set(backend, labels.get('state') ?? '');
     } else if (backend !== undefined) {
@@ -45,7 +50,7 @@ export function readPlaneMetrics(page: string, serverGroup: string): PlaneGroup 
       health: health.get(backend),
     },
   ]);
-  return { mode, backends: new Map(backends) };
+  return { mode, shed, backends: new Map(backends) };
 }
 
 function readLabels(text: string): ReadonlyMap<string, string> {

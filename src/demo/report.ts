@@ -40,7 +40,18 @@ export function formatReport(report: Report): string {
   const checks = report.checks.map(
     ({ ok, name, measured }) => `${ok ? 'ok    ' : 'FAILED'} ${name}: ${measured}`,
   );
-  return `${['', ...formatTable(headings, rows), '', ...SOURCES, '', ...checks].join('\n')}\n`;
+  const overload = report.summaries.flatMap(overloadLine);
+  return `${['', ...formatTable(headings, rows), '', ...overload, ...SOURCES, '', ...checks].join('\n')}\n`;
+}
+
+/** What was refused in an act that had something to refuse, beside p. */
+function overloadLine({ act, settled, settledShed }: ActSummary): readonly string[] {
+  if (!(settledShed > 0)) return [];
+  return [
+    `Act ${act.number}, once settled: Envoy was told to refuse p = ${percent(settledShed)} of the requests and refused ` +
+      `${percent(settled.share)}; of the others ${percent(settled.servedInTime)} had their first token within 1 s.`,
+    '',
+  ];
 }
 
 /** The same for programs: one JSON document; times in seconds, null where there is none. */
@@ -59,6 +70,12 @@ export function reportJson(report: Report): string {
     failures: Object.fromEntries(summary.failures),
     requestsByBackend: Object.fromEntries(summary.byBackend),
     firstOkSeconds: inSeconds(summary.firstOkMs ?? Number.NaN),
+    settled: {
+      toldToRefuseRatio: orNull(summary.settledShed),
+      refusedRatio: orNull(summary.settled.share),
+      refusedDeviation: orNull(summary.settled.deviation),
+      servedInTimeRatio: orNull(summary.settled.servedInTime),
+    },
   }));
   const ok = report.checks.every((check) => check.ok);
   const { seconds: length, seed, backends, checks } = report;
@@ -72,6 +89,14 @@ function rateOf({ act, requests }: ActSummary): number {
 
 function inSeconds(milliseconds: number): number | null {
   return Number.isFinite(milliseconds) ? milliseconds / 1000 : null;
+}
+
+function orNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function percent(ratio: number): string {
+  return `${(100 * ratio).toFixed(0)}%`;
 }
 
 function failuresOf({ failures }: ActSummary): string {

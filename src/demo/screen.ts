@@ -5,6 +5,8 @@ export interface View {
   readonly act: string;
   readonly story: string;
   readonly secondsLeft: number;
+  /** p: share of the requests that sidecars are told to refuse, 0..1. */
+  readonly shed: number | undefined;
   readonly ratePerSecond: number;
   readonly firstTokenP50Ms: number;
   readonly firstTokenP95Ms: number;
@@ -53,7 +55,7 @@ export function renderScreen(view: View, color: boolean): readonly string[] {
   ]);
   const [heading = '', ...lines] = formatTable(COLUMNS, rows);
   return [
-    paint(BOLD, `plimsoll demo   ${view.act}   ${timeLeft(view.secondsLeft)}`),
+    paint(BOLD, `plimsoll demo   ${view.act}   ${timeLeft(view.secondsLeft)}   ${refusal(view)}`),
     view.story,
     '',
     loadLine(view),
@@ -73,7 +75,8 @@ export function renderLine(view: View): string {
       return `${id} q${queued} kv ${percent(kvUtilization)} r${running} ${decided} ${percent(share)} ${health ?? '-'}`;
     },
   );
-  return [`${view.act}, ${timeLeft(view.secondsLeft)}`, loadLine(view), ...backends].join(' | ');
+  const heading = `${view.act}, ${timeLeft(view.secondsLeft)}, ${refusal(view)}`;
+  return [heading, loadLine(view), ...backends].join(' | ');
 }
 
 const COLUMNS = [
@@ -96,6 +99,10 @@ function loadLine(view: View): string {
     `503s ${view.noUpstream}`,
     `failures ${view.failed}`,
   ].join('   ');
+}
+
+function refusal({ shed }: View): string {
+  return `p ${shed === undefined ? '-' : percent(shed)}`;
 }
 
 function timeLeft(secondsLeft: number): string {

@@ -75,7 +75,7 @@ export class Show {
     await this.#whilePainting(async () => {
       for (let round = 0; !this.#options.signal.aborted; round++) {
         const arrivals = planArrivals({ seed: seed + round, ratePerSecond, seconds: ENCORE_SECONDS });
-        await this.#load({ title: 'staying up', story, seconds: ENCORE_SECONDS, arrivals });
+        await this.#load(this.#begin({ title: 'staying up', story, seconds: ENCORE_SECONDS, arrivals }));
       }
     });
   }
@@ -96,15 +96,20 @@ export class Show {
 
   /** Resolves when every request of the act is answered. */
   async #act(act: Act): Promise<void> {
-    const results = await this.#load({ ...act, title: `act ${act.number}: ${act.title}` });
-    this.#summaries.push(summarize(act, results));
+    const live = this.#begin({ ...act, title: `act ${act.number}: ${act.title}` });
+    const results = await this.#load(live);
+    this.#summaries.push(summarize(act, results, live.shed));
   }
 
-  #load(played: Played): Promise<readonly LoadResult[]> {
+  #begin(played: Played): LiveAct {
     const live = new LiveAct(played, systemClock.now());
     this.#live = live;
-    const { arrivals } = played;
+    return live;
+  }
+
+  #load(live: LiveAct): Promise<readonly LoadResult[]> {
     const { onFirstToken, onResult } = live;
+    const { arrivals } = live.act;
     const { signal } = this.#options;
     return runLoad({ origin: this.#stage.origin, arrivals, onFirstToken, onResult, signal });
   }
@@ -123,7 +128,10 @@ export class Show {
   async #paintUntil(done: AbortSignal): Promise<void> {
     while (await sleep(systemClock, SCREEN_MS, done)) {
       if (this.#live === undefined) continue;
-      this.#options.painter.paint(await collectView(this.#stage, this.#live, this.#past()));
+      const live = this.#live;
+      const view = await collectView(this.#stage, live, this.#past());
+      if (view.shed !== undefined && view.secondsLeft > 0) live.noteShed(view.shed);
+      this.#options.painter.paint(view);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Act } from './acts.ts';
 import type { LoadResult } from './load.ts';
 import { quantile } from './quantile.ts';
+import { type Refusals, refusalsOf } from './refusals.ts';
 
 /** What the load generator saw of one act. */
 export interface ActSummary {
@@ -20,9 +21,23 @@ export interface ActSummary {
   readonly byBackend: ReadonlyMap<string, number>;
   /** From the start of the act to the first token of the first 200; undefined: there was none. */
   readonly firstOkMs: number | undefined;
+  /** Planned arrival of the last request that was refused, from the start of the act; undefined: none was. */
+  readonly lastRefusedMs: number | undefined;
+  /** After its first {@link SETTLING} the load has been what it is for a while. */
+  readonly settled: Refusals;
+  /** p, the share that sidecars were told to refuse, over the same time; NaN: it is not known. */
+  readonly settledShed: number;
 }
 
-export function summarize(act: Act, results: readonly LoadResult[]): ActSummary {
+/** Part of an act that is left out where something has to have settled. */
+const SETTLING = 0.4;
+
+/** @param shed p at even times of the act */
+export function summarize(
+  act: Act,
+  results: readonly LoadResult[],
+  shed: readonly number[] = [],
+): ActSummary {
   const firstTokens = results.map((result) => result.firstTokenMs ?? Number.POSITIVE_INFINITY);
   const kinds = count(results.map(({ outcome }) => kindOf(outcome)));
   const okTimes = results.map(({ arrival, firstTokenMs }) => arrival.atMs + (firstTokenMs ?? Infinity));
@@ -39,7 +54,21 @@ export function summarize(act: Act, results: readonly LoadResult[]): ActSummary 
     failures: new Map(Object.entries(failures)),
     byBackend: count(results.flatMap(({ backend }) => (backend === undefined ? [] : [backend]))),
     firstOkMs: Number.isFinite(firstOkMs) ? firstOkMs : undefined,
+    lastRefusedMs: lastRefusedMs(results),
+    settled: refusalsOf(results, SETTLING * act.seconds * 1000),
+    settledShed: meanOf(shed.slice(Math.ceil(SETTLING * shed.length))),
   };
+}
+
+function lastRefusedMs(results: readonly LoadResult[]): number | undefined {
+  const times = results.flatMap(({ arrival, outcome }) =>
+    outcome.kind === 'no_upstream' ? [arrival.atMs] : [],
+  );
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** `reset`, `status 500`, … */

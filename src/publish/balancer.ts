@@ -1,9 +1,16 @@
 import { evaluate, evaluatePlain, type GroupState, initialState } from '../core/evaluate.ts';
-import type { CollectRun, GroupDecision, ServerGroup } from '../core/model.ts';
+import type {
+  CollectRun,
+  GroupDecision,
+  GroupStatus,
+  PublishedDecision,
+  ServerGroup,
+} from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { AckDelay } from './ack-delay.ts';
+import { ApplyDelay, type ApplyTimes, type StreamKey, type UnappliedReason } from './apply-delay.ts';
 import type { Publisher } from './publisher.ts';
 
 export interface BalancerObserver {
@@ -13,6 +20,19 @@ export interface BalancerObserver {
   published(decision: GroupDecision, version: string): void;
   /** The first sidecar took what a collection had changed, `seconds` after that collection began. */
   acknowledgedAfter(serverGroup: string, seconds: number): void;
+  /** The last sidecar took what a collection had changed. */
+  applied(serverGroup: string, times: ApplyTimes): void;
+  /** So many sidecars' streams did not take an assignment and are no longer waited for. */
+  unapplied(serverGroup: string, reason: UnappliedReason, streams: number): void;
+}
+
+/** The stream that took an assignment. */
+export interface Taker {
+  /** The same object for all that one stream takes. */
+  readonly stream: StreamKey;
+  /** Since when it has been asking for assignments. */
+  readonly subscribedAtMs: number;
+  readonly atMs: number;
 }
 
 interface Group {
@@ -21,7 +41,9 @@ interface Group {
   changedAtMs: number;
   state: GroupState;
   decision: GroupDecision | undefined;
+  published: PublishedDecision | undefined;
   readonly delay: AckDelay;
+  readonly applyDelay: ApplyDelay;
 }
 
 /** Keeps what each server group has learned, evaluates it after each collection and publishes what changed. */
@@ -57,7 +79,9 @@ export class Balancer {
           changedAtMs: now,
           state: initialState(),
           decision: undefined,
+          published: undefined,
           delay: new AckDelay(),
+          applyDelay: this.#applyDelayOf(settings.name),
         });
       } else if (JSON.stringify(group.settings) !== JSON.stringify(settings)) {
         group.settings = settings;
@@ -72,6 +96,7 @@ export class Balancer {
     for (const name of names) {
       const group = this.#groups.get(name);
       if (group === undefined || run.startedAtMs < group.changedAtMs) continue;
+      group.applyDelay.sweep(this.#clock.now());
       try {
         const { state, decision } = evaluate(group.state, {
           group: group.settings,
@@ -79,7 +104,7 @@ export class Balancer {
           run,
           delaySeconds: group.delay.seconds,
         });
-        this.#publish(group, decision);
+        this.#publish(group, decision, run);
         group.state = state;
         this.#observer.evaluated(decision, run);
       } catch (error) {
@@ -91,18 +116,44 @@ export class Balancer {
     }
   }
 
-  /**
-   * A sidecar has taken `version` of the group's assignment. The first one to do so tells the delay.
-   * @param subscribedAtMs since when it has been asking for assignments
-   */
-  acknowledged(name: string, version: string, subscribedAtMs: number, atMs: number): void {
-    const seconds = this.#groups.get(name)?.delay.acknowledged(version, subscribedAtMs, atMs);
+  /** A sidecar has taken `version` of the group's assignment. The first one to do so tells the delay of the rule. */
+  acknowledged(name: string, version: string, { stream, subscribedAtMs, atMs }: Taker): void {
+    const group = this.#groups.get(name);
+    if (group === undefined) return;
+    const { published } = group;
+    if (published?.version === version && published.firstAcknowledgedAtMs === undefined) {
+      group.published = { ...published, firstAcknowledgedAtMs: atMs };
+    }
+    const seconds = group.delay.acknowledged(version, subscribedAtMs, atMs);
     if (seconds !== undefined) this.#observer.acknowledgedAfter(name, seconds);
+    group.applyDelay.acknowledged(stream, version, atMs);
+  }
+
+  /** A sidecar has refused `version` of the group's assignment and keeps what it had. */
+  rejected(name: string, version: string, stream: StreamKey): void {
+    this.#groups.get(name)?.applyDelay.rejected(stream, version);
+  }
+
+  /** A stream has ended. */
+  left(stream: StreamKey): void {
+    for (const { applyDelay } of this.#groups.values()) applyDelay.left(stream);
   }
 
   /** The latest decision of every group that has one. */
   get decisions(): readonly GroupDecision[] {
     return [...this.#groups.values()].flatMap((group) => group.decision ?? []);
+  }
+
+  /** The name of every group that is configured. */
+  get names(): readonly string[] {
+    return [...this.#groups.keys()];
+  }
+
+  /** undefined: there is no such group, or it has no decision yet. */
+  status(name: string): GroupStatus | undefined {
+    const group = this.#groups.get(name);
+    if (group?.decision === undefined || group.published === undefined) return undefined;
+    return { newest: group.decision, published: group.published, streams: group.applyDelay.streams };
   }
 
   #evaluatePlain(settings: ServerGroup): void {
@@ -115,15 +166,43 @@ export class Balancer {
     this.#observer.evaluated(decision, undefined);
   }
 
+  #applyDelayOf(serverGroup: string): ApplyDelay {
+    return new ApplyDelay({
+      applied: (times) => {
+        this.#observer.applied(serverGroup, times);
+      },
+      unapplied: (reason, streams) => {
+        this.#observer.unapplied(serverGroup, reason, streams);
+      },
+    });
+  }
+
   /** What cannot be published is no decision: the one before stands, here and with the sidecars. */
-  #publish(group: Group, decision: GroupDecision): void {
+  #publish(group: Group, decision: GroupDecision, run?: CollectRun): void {
+    const now = this.#clock.now();
     const published =
       decision.publish === undefined ? undefined : this.#publisher.publish(decision.assignment);
     group.decision = decision;
-    if (published?.changed !== true) return;
-    if (decision.collectionStartedAtMs !== undefined) {
-      group.delay.published(published.version, decision.collectionStartedAtMs, this.#clock.now());
+    if (published === undefined) return;
+    group.published = publishedDecision(group.published, decision, published.version, now);
+    if (!published.changed) return;
+    const { collectionStartedAtMs } = decision;
+    if (collectionStartedAtMs !== undefined) {
+      group.delay.published(published.version, collectionStartedAtMs, now);
     }
+    group.applyDelay.published(published.version, collectionStartedAtMs === undefined ? undefined : run, now);
     this.#observer.published(decision, published.version);
   }
+}
+
+/** Content that sidecars have already stays what it was: only what it comes from is newer. */
+function publishedDecision(
+  before: PublishedDecision | undefined,
+  decision: GroupDecision,
+  version: string,
+  nowMs: number,
+): PublishedDecision {
+  return before?.version === version
+    ? { ...before, decision }
+    : { decision, version, atMs: nowMs, firstAcknowledgedAtMs: undefined };
 }

@@ -1,5 +1,7 @@
 import type { Assignment } from '../core/model.ts';
 
+/** Beyond it next to nothing would come through to tell that the overload is over. */
+const DROP_SHARE_MAX = 0.95;
 /** Envoy adds endpoint weights up in 32 bits. */
 const WEIGHT_SUM_MAX = 2 ** 32 - 2;
 const IP_LITERAL = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:.]*)$/;
@@ -21,6 +23,10 @@ export function checkAssignment(assignment: Assignment): string | undefined {
     if (seen.has(id)) return `${id} stands twice`;
     seen.add(id);
     sum += endpoint.weight;
+  }
+  const { dropShare } = assignment;
+  if (!(dropShare >= 0 && dropShare <= DROP_SHARE_MAX)) {
+    return `the refused share ${dropShare} is not a number of 0..${DROP_SHARE_MAX}`;
   }
   return sum > WEIGHT_SUM_MAX ? `the weights add up to ${sum}, more than ${WEIGHT_SUM_MAX}` : undefined;
 }

@@ -51,7 +51,7 @@ function forEnvoy(source: ProtoJsonMessage): ListenerEncoder {
   ];
 }
 
-/** The one policy that every gRPC implementation has. */
+/** The one policy that every gRPC implementation has. Failures in a row, which Envoys go by, gRPC does not count. */
 function roundRobin(group: ServerGroup): ServerGroup {
-  return { ...group, envoyLbPolicy: 'RoundRobin' };
+  return { ...group, envoyLbPolicy: 'RoundRobin', outlierDetection: false };
 }

@@ -5,7 +5,8 @@ import type { VariantName } from './response-cache.ts';
 export interface XdsObserver {
   /** @param kind which service: `ads`, `cds`, `eds`, `lds` or `rds`; one of a bounded set. */
   streamOpened(kind: string, variant: VariantName): void;
-  streamClosed(kind: string, variant: VariantName): void;
+  /** @param stream as in its {@link Acknowledgement}s; none of it comes afterwards. */
+  streamClosed(kind: string, variant: VariantName, stream: object): void;
   sent(typeUrl: string, bytes: number): void;
   acknowledged(acknowledgement: Acknowledgement): void;
   rejected(rejection: Rejection): void;
@@ -18,6 +19,8 @@ export interface XdsObserver {
 }
 
 export interface Acknowledgement {
+  /** Tells streams apart: the same object in all that one stream says. */
+  readonly stream: object;
   readonly typeUrl: string;
   /** The node's id, printable and cut; empty: the client gave none. */
   readonly node: string;
@@ -29,9 +32,13 @@ export interface Acknowledgement {
 }
 
 export interface Rejection {
+  /** As in {@link Acknowledgement}. */
+  readonly stream: object;
   readonly typeUrl: string;
   /** The node's id, printable and cut; empty: the client gave none. */
   readonly node: string;
+  /** By name: the version that the client refused. */
+  readonly resources: ReadonlyMap<string, string>;
   /** The client's reason, printable and cut. */
   readonly message: string;
 }

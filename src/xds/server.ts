@@ -242,7 +242,7 @@ export class XdsServer {
       stream.close();
       this.#streams.delete(stream);
       this.#admission.closeStream(peer, client);
-      observer.streamClosed(kind, variant.name);
+      observer.streamClosed(kind, variant.name, stream);
     });
   }
 

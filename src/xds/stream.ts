@@ -306,11 +306,18 @@ export class XdsStream<R extends Request> {
     const node = this.#nodeId;
     if (error === undefined) {
       const atMs = clock.now();
-      observer.acknowledged({ typeUrl: type.url, node, resources: settled, subscribedAtMs, atMs });
+      observer.acknowledged({
+        stream: this,
+        typeUrl: type.url,
+        node,
+        resources: settled,
+        subscribedAtMs,
+        atMs,
+      });
       return;
     }
     const message = printable(error.message, 500);
-    observer.rejected({ typeUrl: type.url, node, message });
+    observer.rejected({ stream: this, typeUrl: type.url, node, resources: settled, message });
     warnings.warn(
       `rejected ${type.url}`,
       `${this.#client} ${node}`,

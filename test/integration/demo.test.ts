@@ -192,7 +192,7 @@ async function runDemo(stop: AbortController, onShown: (text: string) => void = 
   const shown: string[] = [];
   let out = '';
   const code = await demo(
-    { seconds: 45, backends: 4, seed: 1, json: true, keep: true },
+    { seconds: 60, backends: 4, seed: 1, json: true, keep: true },
     {
       out: (text) => {
         out += text;
@@ -226,7 +226,11 @@ describe('demo', () => {
     const { code, out, shown } = await runDemoUntil(/^staying up.*control plane up.*score \d/);
     const report = JSON.parse(out) as {
       readonly ok: boolean;
-      readonly acts: readonly { readonly act: number; readonly requests: number }[];
+      readonly acts: readonly {
+        readonly act: number;
+        readonly requests: number;
+        readonly settled: { readonly toldToRefuseRatio: number; readonly refusedRatio: number };
+      }[];
       readonly checks: readonly { readonly name: string; readonly ok: boolean }[];
     };
     assert.deepEqual(
@@ -238,13 +242,15 @@ describe('demo', () => {
     assert.ok(report.acts.every(({ requests }) => requests > 0));
     assert.deepEqual(
       report.checks.map(({ ok }) => ok),
-      [true, true, true, true],
+      [true, true, true, true, true, true],
       JSON.stringify(report, null, 2),
     );
     assert.deepEqual([report.ok, code], [true, 0]);
+    const { toldToRefuseRatio: told, refusedRatio: refused } = report.acts[2]?.settled ?? {};
+    assert.ok(Math.abs((told ?? 0) - (refused ?? 1)) < 0.15, `told to refuse ${told}, refused ${refused}`);
     const lines = shown.join('');
     for (let act = 1; act <= 5; act++) assert.match(lines, new RegExp(`^act ${act}: `, 'm'));
-    assert.match(lines, /^act [34].* UNHEALTHY/m);
+    assert.match(lines, /^act 3.* p [1-9]\d?%/m);
     assert.match(lines, /^act 5.*control plane down.*weight \d/m);
     assert.match(lines, /^act +requests/m);
     assert.deepEqual(children(), []);

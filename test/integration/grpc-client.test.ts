@@ -55,6 +55,25 @@ test('an application follows health, all of it too, and does not see weights', a
   assert.deepEqual(plane.rejected, []);
 });
 
+test('an application refuses the share of its calls that it is told to', async (t) => {
+  const backends = await startBackends(t, '127.0.49', 2);
+  const plane = await startPlane(t, backends);
+  plane.publish('HEALTHY', 'HEALTHY');
+  const application = new Application(t, plane.port);
+  await waitFor('both backends', async () => (await application.backends(4)).length === 2);
+  plane.shed(0.4);
+  plane.publish('HEALTHY', 'HEALTHY');
+  const isRefused = (answer: string): boolean => answer.startsWith(`${status.UNAVAILABLE} `);
+  await waitFor('a refusal', async () => isRefused(await application.call()));
+  const answers = await Promise.all(Array.from({ length: 500 }, () => application.call()));
+  const refused = answers.filter(isRefused).length;
+  assert.ok(refused > 150 && refused < 250, `${refused} of 500 for a share of 0.4`);
+  plane.shed(0);
+  plane.publish('HEALTHY', 'HEALTHY');
+  await waitFor('the end of it', async () => (await application.backends(30)).every((id) => !isRefused(id)));
+  assert.deepEqual(plane.rejected, []);
+});
+
 async function startBackends(
   t: TestContext,
   network: string,
@@ -97,6 +116,7 @@ async function startPlane(t: TestContext, backends: readonly GrpcBackend[]) {
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => server.stop());
   publisher.configure([serverGroup(GROUP, { envoyLbPolicy: 'LeastRequest' })], [listener(GROUP)]);
+  let dropShare = 0;
   const publish = (...healths: readonly EndpointHealth[]): void => {
     const endpoints = backends.map(({ address, port: of }, i) => ({
       address,
@@ -104,9 +124,17 @@ async function startPlane(t: TestContext, backends: readonly GrpcBackend[]) {
       weight: 100 ** i,
       health: healths[i] ?? 'HEALTHY',
     }));
-    publisher.publish({ serverGroup: GROUP, endpoints });
+    publisher.publish({ serverGroup: GROUP, endpoints, dropShare });
   };
-  return { port, rejected, publish };
+  return {
+    port,
+    rejected,
+    publish,
+    /** Lets applications refuse a share of the calls from the next publish on. */
+    shed: (share: number): void => {
+      dropShare = share;
+    },
+  };
 }
 
 /** A gRPC application without a proxy. */

@@ -2,8 +2,8 @@ import { at } from '../at.ts';
 import type { Loads } from '../loads.ts';
 import type { WeighedSignal } from '../scorers/weighed.ts';
 
-const FLOOR = 0.1;
-const CEILING = 1.5;
+/** Bounds of {@link adaptiveFactor}. */
+export const ADAPTIVE_BOUNDS = { least: 0.1, most: 1.5 } as const;
 
 /**
  * e of the rule, per backend in roster order: how much lighter than the mean it is (below 0: heavier), in units of the
@@ -25,5 +25,10 @@ export function deviations(loads: Loads, signals: readonly WeighedSignal[]): Flo
 
 /** Fair-share feedback: the part of its configured and learned share that a backend gets, 0.1..1.5. */
 export function adaptiveFactor(deviation: number, gain: number): number {
-  return Math.min(CEILING, Math.max(FLOOR, 1 + gain * deviation));
+  const { least, most } = ADAPTIVE_BOUNDS;
+  return Math.min(most, Math.max(least, unboundedAdaptiveFactor(deviation, gain)));
+}
+
+export function unboundedAdaptiveFactor(deviation: number, gain: number): number {
+  return 1 + gain * deviation;
 }

@@ -2,8 +2,8 @@ import { at } from '../at.ts';
 import { isUsable } from '../freshness.ts';
 import type { SampleUse } from '../model.ts';
 
-const FLOOR = 0.1;
-const CEILING = 2;
+/** Bounds of {@link linearFactor}. */
+export const LINEAR_BOUNDS = { least: 0.1, most: 2 } as const;
 
 /** Mean score of the backends with a usable sample, at least one. */
 export function meanScore(scores: Float64Array, uses: readonly SampleUse[]): number {
@@ -19,5 +19,10 @@ export function meanScore(scores: Float64Array, uses: readonly SampleUse[]): num
 
 /** The score itself: the part of its configured share that a backend gets, 0.1..2. Scores are 0..1. */
 export function linearFactor(score: number, mean: number, gain: number): number {
-  return Math.min(CEILING, Math.max(FLOOR, 1 + 2 * gain * (score - mean)));
+  const { least, most } = LINEAR_BOUNDS;
+  return Math.min(most, Math.max(least, unboundedLinearFactor(score, mean, gain)));
+}
+
+export function unboundedLinearFactor(score: number, mean: number, gain: number): number {
+  return 1 + 2 * gain * (score - mean);
 }

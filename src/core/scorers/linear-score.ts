@@ -2,6 +2,7 @@ import { at } from '../at.ts';
 import { isUsable } from '../freshness.ts';
 import type { Loads } from '../loads.ts';
 import type { SampleUse } from '../model.ts';
+import type { Signal } from './signal.ts';
 import type { WeighedSignal } from './weighed.ts';
 
 /**
@@ -16,14 +17,28 @@ export function linearScores(
   const scores = new Float64Array(uses.length);
   for (const { signal, part } of signals) {
     const values = signal.values(loads);
-    const { least, most } = rangeOf(values, uses);
-    const spread = Math.max(most - least, signal.spread(loads.means));
+    const range = scoreRange(signal, loads, uses);
     for (let index = 0; index < values.length; index++) {
-      const score = Math.min(1, Math.max(0, 1 - (at(values, index) - least) / spread));
-      scores[index] = at(scores, index) + part * score;
+      scores[index] = at(scores, index) + part * scoreWithin(range, at(values, index));
     }
   }
   return scores;
+}
+
+/** The value of the best score, and how much more it takes to have the worst. */
+export interface ScoreRange {
+  readonly least: number;
+  readonly spread: number;
+}
+
+export function scoreRange(signal: Signal, loads: Loads, uses: readonly SampleUse[]): ScoreRange {
+  const { least, most } = rangeOf(signal.values(loads), uses);
+  return { least, spread: Math.max(most - least, signal.spread(loads.means)) };
+}
+
+/** Score of one signal, 0..1. */
+export function scoreWithin({ least, spread }: ScoreRange, value: number): number {
+  return Math.min(1, Math.max(0, 1 - (value - least) / spread));
 }
 
 function rangeOf(values: Float64Array, uses: readonly SampleUse[]): { least: number; most: number } {

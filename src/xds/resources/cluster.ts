@@ -30,6 +30,7 @@ export function clusterJson(group: ServerGroup, edsSource: ProtoJsonMessage): Pr
         },
       ],
     },
+    ...(group.outlierDetection ? { outlier_detection: outlierDetection } : {}),
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
@@ -40,6 +41,24 @@ export function clusterJson(group: ServerGroup, edsSource: ProtoJsonMessage): Pr
     },
   };
 }
+
+/**
+ * A backend that fails every request at once seems idle, and would draw more and more of them. Five failures in a row put
+ * it out: answers of 5xx, and connections refused or reset, which count as such. What Envoy answers by itself, as for a
+ * refused share, is of no backend and counts for none.
+ */
+const outlierDetection: ProtoJsonMessage = {
+  consecutive_5xx: 5,
+  // how often it looks who may come back; at Envoy's 10 s that would be late
+  interval: '1s',
+  // the first time; longer each time again, up to a minute: a server that loads its model fails for minutes
+  base_ejection_time: '5s',
+  max_ejection_time: '60s',
+  // at least half always stay in, since without a panic threshold nobody would be left if all were out
+  max_ejection_percent: 50,
+  // compares success rates by their deviation, which puts a good backend out when one request in a hundred fails
+  enforcing_success_rate: 0,
+};
 
 function loadBalancing(group: ServerGroup): { readonly [key: string]: ProtoJson } {
   switch (group.envoyLbPolicy) {

@@ -54,6 +54,7 @@ test('a file becomes a configuration with every default', () => {
         name: 'llama',
         envoyLbPolicy: 'LeastRequest',
         retryAfterSeconds: 1,
+        outlierDetection: true,
         servers: [
           { id: '10.0.3.11:8000', address: '10.0.3.11', port: 8000, weight: 100 },
           { id: '10.0.3.12:8000', address: '10.0.3.12', port: 8000, weight: 100 },
@@ -77,6 +78,7 @@ test('a file becomes a configuration with every default', () => {
               totalQueuedRequests: { mark: 10, clear: 3 },
               kvCacheUtilization: { mark: 0.98 },
               runningRequests: undefined,
+              admission: 'Proportional',
             },
             onCollectFailure: 'Keep',
           },
@@ -85,6 +87,12 @@ test('a file becomes a configuration with every default', () => {
     ],
     listeners: [{ name: 'inference', address: '0.0.0.0', port: 10_000, serverGroup: 'llama' }],
   });
+});
+
+test('an interval below a second', () => {
+  const [group] = good(edit(['Interval: 1\n', 'IntervalMilliseconds: 250\n'])).serverGroups;
+  assert.equal(group?.loadAware?.collect.intervalSeconds, 0.25);
+  assert.deepEqual(group.loadAware.balance.saturation?.totalQueuedRequests, { mark: 10, clear: 3 });
 });
 
 test('the smallest file', () => {
@@ -103,12 +111,12 @@ test('every optional field', () => {
   const configuration = good(
     edit(
       ['Xds: {', 'Log: {Level: debug, Format: json}\nXds: {DrainSeconds: 2.5, '],
-      ['Scheduler: Wrr', 'EnvoyLbPolicy: RoundRobin\n    RetryAfterSeconds: 5'],
+      ['Scheduler: Wrr', 'EnvoyLbPolicy: RoundRobin\n    RetryAfterSeconds: 5\n    OutlierDetection: false'],
       ['Port: 8000, Weight: 100', 'Port: 8000, Weight: 0'],
       ['{Path: /metrics}', '{Host: metrics.example.com, Path: "/m?a=b", Method: POST}'],
       [
         '            Scorers:',
-        '            Policy: Linear\n            OnCollectFailure: Remove\n            Saturation: {TotalQueuedRequests: {Mark: 7, Clear: 2}, KVCacheUtilization: {Mark: 0.9}, RunningRequests: {Mark: 256, Clear: 0}}\n            Scorers:',
+        '            Policy: Linear\n            OnCollectFailure: Remove\n            Saturation: {TotalQueuedRequests: {Mark: 7, Clear: 2}, KVCacheUtilization: {Mark: 0.9}, RunningRequests: {Mark: 256, Clear: 0}, Admission: None}\n            Scorers:',
       ],
     ),
   );
@@ -117,6 +125,7 @@ test('every optional field', () => {
   const [group] = configuration.serverGroups;
   assert.equal(group?.envoyLbPolicy, 'RoundRobin');
   assert.equal(group.retryAfterSeconds, 5);
+  assert.equal(group.outlierDetection, false);
   assert.equal(group.servers[0]?.weight, 0);
   assert.deepEqual(group.loadAware?.collect, {
     timeoutSeconds: 1,
@@ -131,6 +140,7 @@ test('every optional field', () => {
     totalQueuedRequests: { mark: 7, clear: 2 },
     kvCacheUtilization: { mark: 0.9 },
     runningRequests: { mark: 256, clear: 0 },
+    admission: 'None',
   });
 });
 

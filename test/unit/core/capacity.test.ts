@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { learnCapacities } from '../../../src/core/capacity.ts';
+import { capacitiesOf, learnResiduals } from '../../../src/core/capacity.ts';
 import { backend } from '../../support/decisions.ts';
 import { backends, Fleet, one } from '../../support/fleet.ts';
 
 const all = () => true;
+const speedsOf = (...values: readonly number[]) => ({ values: Float64Array.from(values), basis: undefined });
 
 function learn(
   times: number,
@@ -15,7 +16,7 @@ function learn(
   const shares = Float64Array.from(deviations, () => 1);
   let capacities: Float64Array = Float64Array.from(deviations, () => 1);
   for (let i = 0; i < times; i++) {
-    capacities = learnCapacities(capacities, Float64Array.from(deviations), shares, learns, T);
+    capacities = learnResiduals(capacities, Float64Array.from(deviations), shares, learns, T);
   }
   return [...capacities];
 }
@@ -53,7 +54,7 @@ test('what is no longer confirmed is forgotten: 1/e after 20 minutes', () => {
   const start = Math.log(1.1 / 0.9);
   const still = new Float64Array(2);
   const shares = Float64Array.from([1, 1]);
-  for (let i = 0; i < 1200; i++) capacities = learnCapacities(capacities, still, shares, all, 1);
+  for (let i = 0; i < 1200; i++) capacities = learnResiduals(capacities, still, shares, all, 1);
   const left = Math.log((capacities[0] ?? 0) / (capacities[1] ?? 0)) / start;
   assert.ok(Math.abs(left - Math.exp(-1)) < 0.01, `${left}`);
 });
@@ -64,7 +65,7 @@ test('who may not learn keeps the value but for the mean', () => {
 });
 
 test('a backend of configured weight 0 stands and is in no mean', () => {
-  const capacities = learnCapacities(
+  const capacities = learnResiduals(
     Float64Array.from([2, 1, 1]),
     Float64Array.from([0, 0.5, -0.5]),
     Float64Array.from([0, 1, 1]),
@@ -75,10 +76,24 @@ test('a backend of configured weight 0 stands and is in no mean', () => {
   assert.ok(Math.abs((capacities[1] ?? 0) + (capacities[2] ?? 0) - 2) < 1e-12);
 });
 
+/** Of equal speed, but the second has three times as much. */
 const lop = (step: number) => [
   { running: 10, finished: step },
-  { running: 30, finished: step },
+  { running: 30, finished: 3 * step },
 ];
+
+test('the capacity is the residual times the speed over the mean, 0.2..3; the residual stands', () => {
+  const shares = Float64Array.from([1, 1, 0]);
+  const residuals = Float64Array.from([1.2, 0.8, 1]);
+  const { products, residuals: kept } = capacitiesOf(residuals, speedsOf(1.5, 0.5, 1), shares);
+  for (const [index, expected] of [1.8 / 1.1, 0.4 / 1.1, 1].entries()) {
+    assert.ok(Math.abs((products[index] ?? 0) - expected) < 1e-12, `${index}: ${products[index]}`);
+  }
+  assert.equal(kept, residuals);
+  const four = Float64Array.from([1, 1, 1, 1]);
+  const extreme = capacitiesOf(Float64Array.from([3, 0.2, 0.2, 0.2]), speedsOf(3, 0.2, 0.2, 0.2), four);
+  assert.deepEqual([...extreme.products], [3, 0.2, 0.2, 0.2]);
+});
 
 test('a group learns from fresh samples', () => {
   const decision = new Fleet(2).steps(60, lop);

@@ -1,23 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { evaluatePlain } from '../../../src/core/evaluate.ts';
-import type { GroupDecision, PolicyName, Sample } from '../../../src/core/model.ts';
+import type { AdmissionPolicy, GroupDecision, PolicyName, Sample } from '../../../src/core/model.ts';
 import { backends, Fleet, loadAwareGroup } from '../../support/fleet.ts';
+import { random } from '../../support/random.ts';
 
 const SLOTS = 8;
 const STAY_SECONDS = 2;
 const TICK_SECONDS = 0.05;
-
-/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** An engine with slots and a queue; each request needs so many seconds at full speed. */
 class Engine {
@@ -78,7 +68,9 @@ function simulate(
     for (let tick = 0; tick < 1 / TICK_SECONDS; tick++) {
       let due = capacity * loadAt(second) * TICK_SECONDS;
       for (; next() < due; due--) {
-        const engine = engines[pick(decision, next())];
+        const { dropShare } = decision.assignment;
+        const dropped = dropShare > 0 && next() < dropShare;
+        const engine = dropped ? undefined : engines[pick(decision, next())];
         if (engine === undefined) refused[second] = (refused[second] ?? 0) + 1;
         else engine.admit(-Math.log(1 - next()) * STAY_SECONDS);
       }
@@ -102,6 +94,18 @@ function balanced(
   policy: PolicyName = 'Adaptive',
 ): (samples: readonly Sample[]) => GroupDecision {
   const fleet = new Fleet(count, { policy });
+  return (samples) => fleet.step(samples);
+}
+
+/** Marks with and without admission beside them. */
+function guarded(count: number, admission: AdmissionPolicy): (samples: readonly Sample[]) => GroupDecision {
+  const saturation = {
+    totalQueuedRequests: { mark: 10, clear: 3 },
+    kvCacheUtilization: { mark: 0.98 },
+    runningRequests: undefined,
+    admission,
+  };
+  const fleet = new Fleet(count, { saturation });
   return (samples) => fleet.step(samples);
 }
 
@@ -158,4 +162,23 @@ test('overload ends in 503s, and the fleet is back soon after', () => {
   const after = decisions.slice(150);
   assert.ok(after.every((decision) => decision.backends.every((of) => of.health === 'HEALTHY')));
   assert.ok(mean(after.map(queuedIn)) < 2);
+});
+
+test('with admission an overload is refused evenly, with short queues, and it ends soon', () => {
+  const load = (second: number) => (second >= 60 && second < 160 ? 1.5 : 0.5);
+  const run = (admission: AdmissionPolicy) => simulate([1, 1, 1, 1], load, 200, guarded(4, admission));
+  const [shedding, marks] = [run('Proportional'), run('None')];
+  const overload = <T>(values: readonly T[]) => values.slice(80, 160);
+  const deviation = (values: readonly number[]) =>
+    Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)));
+  const flips = (decisions: readonly GroupDecision[]) =>
+    overload(decisions).filter((decision) => decision.publish === 'health').length;
+  const [even, sawtooth] = [deviation(overload(shedding.refused)), deviation(overload(marks.refused))];
+  assert.ok(even < sawtooth / 1.5, `deviation of the refused: ${even} instead of ${sawtooth} by marks`);
+  assert.ok(flips(shedding.decisions) <= flips(marks.decisions) / 4, `${flips(shedding.decisions)} flips`);
+  assert.ok(
+    mean(overload(shedding.decisions).map(queuedIn)) < mean(overload(marks.decisions).map(queuedIn)) / 2,
+  );
+  assert.equal(mean(shedding.refused.slice(0, 60)), 0);
+  assert.equal(mean(shedding.refused.slice(175)), 0, 'nothing is refused 15 s after');
 });

@@ -4,17 +4,22 @@ import { integerWeights, type Proposal } from '../../../src/core/dither.ts';
 import type { EndpointHealth } from '../../../src/core/model.ts';
 import { backends } from '../../support/fleet.ts';
 
-function proposal(weights: readonly number[], health: readonly EndpointHealth[] = []): Proposal {
+function proposal(
+  weights: readonly number[],
+  health: readonly EndpointHealth[] = [],
+  dropShare = 0,
+): Proposal {
   const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
   return {
     backends: backends(weights.length),
     health: weights.map((_, index) => health[index] ?? 'HEALTHY'),
     weights: Float64Array.from(weights, (weight) => weight / mean),
+    dropShare,
   };
 }
 
-const integers = (weights: readonly number[], health?: readonly EndpointHealth[]) => [
-  ...integerWeights(proposal(weights, health)),
+const integers = (weights: readonly number[], health?: readonly EndpointHealth[], dropShare?: number) => [
+  ...integerWeights(proposal(weights, health, dropShare)),
 ];
 
 test('equal weights are exactly equal, without dither', () => {
@@ -48,6 +53,19 @@ test('any change of weight, health or membership shifts every weight anew', () =
   for (const [which, after] of changes.entries()) {
     const same = before.filter((weight, index) => weight === after[index]);
     assert.ok(same.length <= 1, `change ${which}: ${before.join()} and ${after.join()}`);
+  }
+});
+
+test('every other refused share shifts the weights, the equal ones too, in a group of any size', () => {
+  for (let size = 1; size <= 9; size++) {
+    const weights = Array.from({ length: size }, () => 1);
+    const seen = new Map<string, number>();
+    for (let thousandths = 0; thousandths <= 950; thousandths++) {
+      const all = integers(weights, [], thousandths / 1000);
+      assert.ok(all.every((weight) => Math.abs(weight - 100_000) <= (size === 1 ? 950 : 100)));
+      seen.set(all.join(), thousandths);
+    }
+    assert.ok(seen.size > (size === 2 ? 920 : 950), `${size}: ${seen.size} of 951`);
   }
 });
 

@@ -9,7 +9,7 @@ test('the whole decision of a first evaluation', () => {
     { queued: 4, running: 30, kvUtilization: 0.6 },
     { queued: 0, running: 26, kvUtilization: 0.4 },
   ]);
-  const { backends: decided, assignment, ...group } = decision;
+  const { backends: decided, assignment, basis, ...group } = decision;
   assert.deepEqual(group, {
     serverGroup: 'llama',
     atMs: 1_001_000,
@@ -18,6 +18,7 @@ test('the whole decision of a first evaluation', () => {
     gain: 1.875,
     staySeconds: 8,
     delaySeconds: 0.1,
+    admission: { kind: 'disabled' },
     publish: 'first',
     warnings: [],
   });
@@ -27,6 +28,16 @@ test('the whole decision of a first evaluation', () => {
       ['10.0.3.2:8000', 'fresh', 'HEALTHY', 0, 0, undefined],
       ['10.0.3.1:8000', 'fresh', 'HEALTHY', 0, 0, undefined],
     ],
+  );
+  assert.deepEqual(basis.signals, [
+    { name: 'TotalQueuedRequests', part: 0.5, mean: 2, scale: 1.875, least: 0, spread: 7.5 },
+    { name: 'KVCacheUtilization', part: 0.3, mean: 0.5, scale: 0.5, least: 0.4, spread: 0.5 },
+    { name: 'RunningRequests', part: 0.2, mean: 30, scale: 30, least: 26, spread: 30 },
+  ]);
+  const { policy, scale, gain, loadFactorBounds: bounds } = basis;
+  assert.deepEqual(
+    [policy, scale, gain?.meanInside, gain?.limit, bounds],
+    ['Adaptive', 100_000, 30, 1.875, { least: 0.1, most: 1.5 }],
   );
   const [heavy, light] = [one(decision, 0), one(decision, 1)];
   // the lighter one is at the ceiling, the heavier one at the floor; both have learned for one second

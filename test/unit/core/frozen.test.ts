@@ -152,6 +152,7 @@ test('while a backend is frozen no mark is set or cleared', () => {
     totalQueuedRequests: { mark: 5, clear: 3 },
     kvCacheUtilization: { mark: 0.98 },
     runningRequests: undefined,
+    admission: 'None' as const,
   };
   fleet.reload(fleet.servers, { saturation });
   assert.equal(one(fleet.step([stuck, moving(13)]), 0).use, 'frozen');

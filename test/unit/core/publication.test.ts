@@ -11,9 +11,10 @@ function proposal(
   weights: readonly number[],
   health: readonly EndpointHealth[] = [],
   servers: readonly Backend[] = backends(weights.length),
+  dropShare = 0,
 ): Proposal {
   const roster = rosterOf(servers, undefined);
-  return proposalOf(roster, Float64Array.from(weights), (index) => health[index] ?? 'HEALTHY');
+  return proposalOf(roster, Float64Array.from(weights), (index) => health[index] ?? 'HEALTHY', dropShare);
 }
 
 const published = (of: Proposal) => publicationOf('llama', of);
@@ -38,6 +39,7 @@ test('endpoints stand by address, then port', () => {
       { address: '10.0.3.1', port: 9000, weight: 100_000, health: 'HEALTHY' },
       { address: '10.0.3.2', port: 8000, weight: 100_000, health: 'HEALTHY' },
     ],
+    dropShare: 0,
   });
 });
 
@@ -55,9 +57,21 @@ test('why to publish', () => {
     [proposal([1, 1, 1], [], lighter), 'configuration'],
     [proposal([1.05, 1, 0.95]), undefined],
     [proposal([1.07, 1, 0.93]), 'shares'],
+    [proposal([1, 1, 1], [], backends(3), 0.005), undefined],
+    [proposal([1, 1, 1], [], backends(3), 0.006), 'admission'],
   ];
   for (const [next, reason] of cases) assert.equal(publishReason(next, before), reason);
   assert.equal(publishReason(proposal([1, 1, 1]), undefined), 'first');
+});
+
+test('a refused share goes out when it has moved far enough, and always when it ends', () => {
+  const shedding = (share: number) => proposal([1, 1], [], backends(2), share);
+  const before = published(shedding(0.2));
+  assert.equal(publishReason(shedding(0.205), before), undefined);
+  assert.equal(publishReason(shedding(0.206), before), 'admission');
+  assert.equal(publishReason(shedding(0.194), before), 'admission');
+  assert.equal(publishReason(shedding(0), published(shedding(0.004))), 'admission');
+  assert.equal(published(shedding(0.2004)).assignment.dropShare, 0.2, 'in thousandths');
 });
 
 test('only the shares among the healthy count', () => {

@@ -44,6 +44,7 @@ test('saturation by running requests names them, and unknown metrics are unknown
     totalQueuedRequests: { mark: 10, clear: 3 },
     kvCacheUtilization: { mark: 0.98 },
     runningRequests: { mark: 20, clear: 10 },
+    admission: 'None' as const,
   };
   const decision = new Fleet(2, { saturation }).step([
     { queued: undefined, kvUtilization: undefined, running: 21 },

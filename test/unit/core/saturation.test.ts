@@ -9,6 +9,7 @@ const SETTINGS: SaturationSettings = {
   totalQueuedRequests: { mark: 10, clear: 3 },
   kvCacheUtilization: { mark: 0.98 },
   runningRequests: undefined,
+  admission: 'None' as const,
 };
 
 function saturatedAfter(
@@ -18,7 +19,7 @@ function saturatedAfter(
 ): readonly boolean[] {
   let mark: Mark = UNMARKED;
   return samples.map((values) => {
-    mark = judgeSaturation(mark, sampleOf(values), settings, intervalSeconds);
+    mark = judgeSaturation(mark, sampleOf(values), settings, intervalSeconds, 0);
     return mark.saturated;
   });
 }
@@ -61,15 +62,37 @@ test('running requests mark when told to, and both must be cleared', () => {
   assert.deepEqual(saturatedAfter(both, settings), [true, true, false]);
 });
 
+test('a mark knows what set it: the first sample that was above', () => {
+  const settings = { ...SETTINGS, runningRequests: { mark: 100, clear: 50 } };
+  const above: readonly (readonly [Partial<Sample>, object])[] = [
+    [
+      { queued: 11, kvUtilization: 1 },
+      { metric: 'TotalQueuedRequests', value: 11, mark: 10, queued: 11, atMs: 7 },
+    ],
+    [
+      { queued: 4, kvUtilization: 0.99 },
+      { metric: 'KVCacheUtilization', value: 0.99, mark: 0.98, queued: 4, atMs: 7 },
+    ],
+    [{ running: 101 }, { metric: 'RunningRequests', value: 101, mark: 100, queued: 0, atMs: 7 }],
+  ];
+  for (const [values, cause] of above) {
+    const first = judgeSaturation(UNMARKED, sampleOf(values), settings, 1, 7);
+    assert.deepEqual(first.cause, cause);
+    const still = { queued: 50, running: 500 };
+    assert.deepEqual(judgeSaturation(first, sampleOf(still), settings, 1, 8).cause, cause);
+    assert.equal(judgeSaturation(first, sampleOf({}), settings, 1, 8).cause, undefined);
+  }
+});
+
 test('a metric that the engine lacks marks nothing and keeps no mark', () => {
   assert.deepEqual(saturatedAfter([{ queued: undefined, kvUtilization: 1 }]), [false]);
   assert.deepEqual(saturatedAfter([{ queued: 20 }, { queued: undefined }]), [true, false]);
 });
 
 test('without settings nothing is saturated', () => {
-  let mark = judgeSaturation(UNMARKED, sampleOf({ queued: 1000 }), undefined, 1);
+  let mark = judgeSaturation(UNMARKED, sampleOf({ queued: 1000 }), undefined, 1, 0);
   assert.equal(mark.saturated, false);
-  mark = judgeSaturation({ saturated: true, samplesAbove: 0 }, sampleOf({ queued: 1000 }), undefined, 1);
+  mark = judgeSaturation({ ...UNMARKED, saturated: true }, sampleOf({ queued: 1000 }), undefined, 1, 0);
   assert.equal(mark.saturated, false);
 });
 
@@ -80,7 +103,7 @@ test('below an interval of 1 s every sample of one second must be above', () => 
 });
 
 test('a mark stands while samples are missing, for 30 s or 5 intervals', () => {
-  const marked = { saturated: true, samplesAbove: 0 };
+  const marked = { ...UNMARKED, saturated: true };
   assert.equal(standingMark(marked, 30_000, 1).saturated, true);
   assert.equal(standingMark(marked, 30_001, 1).saturated, false);
   assert.equal(standingMark(marked, 250_000, 50).saturated, true);

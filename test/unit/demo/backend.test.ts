@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { request } from 'undici';
 import { type BackendOptions, SimulatedBackend, startBackends } from '../../../src/demo/backend.ts';
 import { DEFAULT_ENGINE } from '../../../src/demo/engine.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -161,6 +162,73 @@ describe('metrics', () => {
     backend.metrics = { kind: 'custom', answer: (_request, response) => response.end('mine') };
     assert.equal((await ask(backend, '/metrics')).body, 'mine');
   });
+});
+
+describe('reports', () => {
+  const gaugeOn = (page: string, name: string): string | undefined =>
+    new RegExp(`^vllm:${name}\\{[^}]*\\} (.*)$`, 'm').exec(page)?.[1];
+
+  test('a lean page', async () => {
+    const backend = await start({ page: 'lean' });
+    await complete(backend, 10, 2);
+    const { body } = await ask(backend, '/metrics');
+    assert.equal(gaugeOn(body, 'request_success_total'), '1.0');
+    assert.ok(body.length < 1000, `${body.length} bytes`);
+  });
+
+  test('may be old', async () => {
+    const clock = new FakeClock();
+    const backend = await start({ page: 'lean', loadReports: true, reportAgeMs: 3000, clock });
+    const answer = complete(backend, 10, 2);
+    await waitFor('the request inside', () => backend.inside === 1);
+    await clock.advance(1000);
+    assert.match((await answer).body, /DONE/);
+    const finished = async () => gaugeOn((await ask(backend, '/metrics')).body, 'request_success_total');
+    await clock.advance(1900);
+    assert.equal(await finished(), '0.0');
+    await clock.advance(1100);
+    assert.equal(await finished(), '1.0');
+  });
+
+  test('in a header of every answer', async () => {
+    const backend = await start({ loadReports: true });
+    const { headers, body } = await request(`http://${backend.id}/health`);
+    await body.dump();
+    assert.equal(
+      headers['endpoint-load-metrics'],
+      'TEXT application_utilization:0.0000,rps_fractional:0.0000,eps:0.0000',
+    );
+  });
+
+  test('a share of the fetches fails', async () => {
+    const backend = await start({ page: 'lean', failingFetches: { share: 0.3, seed: 1 } });
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => (await ask(backend, '/metrics')).status),
+    );
+    const failed = statuses.filter((status) => status === 500).length;
+    assert.ok(failed > 40 && failed < 80, `${failed} of 200`);
+    assert.equal(statuses.filter((status) => status === 200).length, 200 - failed);
+  });
+});
+
+test('a failing backend resets what is inside, answers 500 at once and looks idle, until it is well again', async () => {
+  const backend = await start({ page: 'lean', loadReports: true });
+  const inside = complete(backend, 10, 10_000);
+  await waitFor('the request to run', () => backend.gauges.running === 1);
+  backend.failing = true;
+  await assert.rejects(inside);
+  assert.equal((await complete(backend, 10, 10)).status, 500);
+  assert.match((await ask(backend, '/metrics')).body, /num_requests_running\{.*\} 0\.0/);
+  backend.failing = false;
+  assert.equal((await complete(backend, 10, 10)).status, 200);
+});
+
+test('a client can be told of a token', async () => {
+  const backend = await start();
+  const headers = { 'x-prompt-tokens': '10', 'x-output-tokens': '6', 'x-tell-at-token': '3' };
+  const answer = await ask(backend, '/v1/completions', { headers });
+  assert.match(answer.body, /^data: [^\n]*\n\n: reached\n\ndata: /);
+  assert.equal(tokensOf(answer), 6);
 });
 
 test('a closed port refuses, and opens again as the same', async () => {

@@ -137,3 +137,38 @@ test('an abort ends what is in flight and sends nothing more', async () => {
     ['aborted'],
   );
 });
+
+test('a client that leaves half way takes its request out of the engine', async () => {
+  const backend = await SimulatedBackend.start({ address: '127.83.2.3' });
+  stops.push(() => backend.stop());
+  const arrival = { atMs: 0, promptTokens: 10, outputTokens: 60, leavesHalfWay: true };
+  const result = await one(`http://${backend.id}`, { arrivals: [arrival] });
+  assert.equal(result.outcome.kind, 'left');
+  assert.ok(result.firstTokenMs !== undefined && result.firstTokenMs < result.endMs);
+  await waitFor('the abort', () => backend.counters.aborted === 1);
+  assert.ok(backend.counters.generatedTokens >= 30 && backend.counters.generatedTokens < 60);
+});
+
+test('what is refused is sent once more after retry-after, where that is asked for', async () => {
+  let asked = 0;
+  const origin = await serve((_request, response) => {
+    asked++;
+    if (asked === 2) response.end('.');
+    else response.writeHead(503, { 'retry-after': '1' }).end('no available upstream');
+  });
+  const result = await one(origin, { retries: true });
+  assert.deepEqual([result.outcome.kind, result.retried, asked], ['ok', true, 2]);
+  assert.ok((result.firstTokenMs ?? 0) >= 990, `${result.firstTokenMs} ms`);
+  const again = await one(origin, { retries: true });
+  assert.deepEqual([again.outcome.kind, again.retried, asked], ['no_upstream', true, 4]);
+  const without = await one(origin);
+  assert.deepEqual([without.outcome.kind, without.retried, asked], ['no_upstream', false, 5]);
+});
+
+test('an arrival may have an origin of its own', async () => {
+  const other = await serve((_request, response) => response.writeHead(418).end('other'));
+  const origin = await serve((_request, response) => response.end('.'));
+  const [arrival] = arrivals(1);
+  const results = await runLoad({ origin, arrivals: [arrival!, { ...arrival!, origin: other }] });
+  assert.deepEqual(results.map(({ outcome }) => outcome.kind).sort(), ['ok', 'status']);
+});

@@ -7,6 +7,7 @@ const VIEW: View = {
   act: 'act 3: overload',
   story: 'Too much.',
   secondsLeft: 4.2,
+  shed: 0.312,
   ratePerSecond: 31.26,
   firstTokenP50Ms: 123,
   firstTokenP95Ms: Number.NaN,
@@ -42,7 +43,7 @@ const VIEW: View = {
 
 test('a screen has the load, one line for each backend, and what is over', () => {
   assert.deepEqual(renderScreen(VIEW, false), [
-    'plimsoll demo   act 3: overload   4 s left',
+    'plimsoll demo   act 3: overload   4 s left   p 31%',
     'Too much.',
     '',
     'control plane up   load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0',
@@ -57,8 +58,8 @@ test('a screen has the load, one line for each backend, and what is over', () =>
 
 test('a line has the same', () => {
   assert.equal(
-    renderLine({ ...VIEW, secondsLeft: 0 }),
-    'act 3: overload, waiting for the last answers | ' +
+    renderLine({ ...VIEW, secondsLeft: 0, shed: undefined }),
+    'act 3: overload, waiting for the last answers, p - | ' +
       'control plane up   load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0 | ' +
       '127.83.0.1:40001 q3 kv 46% r12 score 88 weight 103456 31% HEALTHY | ' +
       '127.83.0.2:40002 q14 kv 50% r12 score - weight - 10% UNHEALTHY',

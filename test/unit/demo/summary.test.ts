@@ -16,7 +16,7 @@ function act(number: ActNumber): Act {
 
 function result(outcome: Outcome, atMs: number, firstTokenMs?: number, backend?: string): LoadResult {
   const arrival = { atMs, promptTokens: 1, outputTokens: 1 };
-  return { arrival, outcome, backend, firstTokenMs, endMs: 1 };
+  return { arrival, outcome, backend, firstTokenMs, endMs: 1, lateMs: 0, retried: false };
 }
 
 const OK: Outcome = { kind: 'ok' };
@@ -43,6 +43,20 @@ test('a request without a first token counts as the slowest', () => {
   assert.equal(summary.firstOkMs, 10);
 });
 
+test('of an overload: how much was refused, how evenly, and what became of the others', () => {
+  const { settled, settledShed, lastRefusedMs } = summarize(act(3), overload(20), [0, 0.2, 0.4, 0.5, 0.6]);
+  assert.deepEqual(settled, { share: 0.5, deviation: 0, servedInTime: 1 });
+  assert.equal(settledShed, 0.5, 'without the first two of five');
+  assert.equal(lastRefusedMs, 19_500);
+  assert.equal(summarize(act(3), overload(20, 'first')).settled.deviation, 0.5);
+  assert.equal(summarize(act(3), overload(20, 'evenly', 1001)).settled.servedInTime, 0);
+});
+
+test('what came before it has settled does not count', () => {
+  const early = Array.from({ length: 50 }, (_, index) => result(SHED, 100 * index));
+  assert.equal(summarize(act(3), [...early, ...overload(20)]).settled.share, 0.5);
+});
+
 test('failures are told apart', () => {
   const failures: Outcome[] = [
     { kind: 'status', status: 500, body: '' },
@@ -65,15 +79,20 @@ test('failures are told apart', () => {
   assert.equal(summary.firstOkMs, undefined);
 });
 
+/** Of 40 requests in ten seconds so many are shed, every other one or all at the beginning. */
+function overload(shed: number, order: 'evenly' | 'first' = 'evenly', firstTokenMs = 1000): LoadResult[] {
+  return Array.from({ length: 40 }, (_, index) => {
+    const isShed = order === 'first' ? index < shed : index % 2 === 0 && index < 2 * shed;
+    return result(isShed ? SHED : OK, 10_000 + 250 * index, isShed ? undefined : firstTokenMs);
+  });
+}
+
 describe('checks', () => {
   const good = (): ActSummary[] => [
     summarize(act(1), [result(OK, 0, 1000)]),
     summarize(act(2), [result(OK, 0, 700)]),
-    summarize(
-      act(3),
-      Array.from({ length: 20 }, () => result(SHED, 0)),
-    ),
-    summarize(act(4), [result(SHED, 0), result(OK, 4000, 1000)]),
+    summarize(act(3), overload(20)),
+    summarize(act(4), [result(SHED, 15_000), result(OK, 4000, 1000)]),
     summarize(act(5), [result(OK, 0, 1)]),
   ];
   const failing = (summaries: readonly ActSummary[]): readonly number[] =>
@@ -85,19 +104,14 @@ describe('checks', () => {
 
   const bad: readonly (readonly [string, number, ActSummary])[] = [
     ['act 2 is not fast enough', 0, summarize(act(2), [result(OK, 0, 701)])],
-    [
-      '19 requests were shed',
-      1,
-      summarize(
-        act(3),
-        Array.from({ length: 19 }, () => result(SHED, 0)),
-      ),
-    ],
-    ['the first 200 came late', 2, summarize(act(4), [result(OK, 4000, 1001)])],
-    ['no 200 came', 2, summarize(act(4), [result(SHED, 0)])],
-    ['a request failed', 3, summarize(act(5), [result(OK, 0, 1), result({ kind: 'cut', message: '' }, 1)])],
-    ['a request was shed', 3, summarize(act(5), [result(OK, 0, 1), result(SHED, 1)])],
-    ['nothing was asked', 3, summarize(act(5), [])],
+    ['19 requests were shed', 1, summarize(act(3), overload(19))],
+    ['first all and then nothing was shed', 2, summarize(act(3), overload(20, 'first'))],
+    ['who was let in waited', 3, summarize(act(3), overload(20, 'evenly', 1001))],
+    ['a request was shed late', 4, summarize(act(4), [result(SHED, 15_001), result(OK, 0, 1)])],
+    ['no 200 came', 4, summarize(act(4), [result(SHED, 0)])],
+    ['a request failed', 5, summarize(act(5), [result(OK, 0, 1), result({ kind: 'cut', message: '' }, 1)])],
+    ['a request was shed', 5, summarize(act(5), [result(OK, 0, 1), result(SHED, 1)])],
+    ['nothing was asked', 5, summarize(act(5), [])],
   ];
   for (const [name, index, summary] of bad) {
     test(name, () => {
@@ -108,6 +122,6 @@ describe('checks', () => {
   }
 
   test('an act that was not played fails', () => {
-    assert.deepEqual(failing([]), [0, 1, 2, 3]);
+    assert.deepEqual(failing([]), [0, 1, 2, 3, 4, 5]);
   });
 });

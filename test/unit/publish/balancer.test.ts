@@ -29,6 +29,7 @@ function group(name: string, servers: readonly Backend[], loadAware = true): Ser
     name,
     envoyLbPolicy: 'LeastRequest',
     retryAfterSeconds: 1,
+    outlierDetection: true,
     servers,
     loadAware: loadAware
       ? {
@@ -57,6 +58,9 @@ class Bench {
   readonly evaluated: GroupDecision[] = [];
   readonly published: { readonly serverGroup: string; readonly version: string }[] = [];
   readonly delays: (readonly [string, number])[] = [];
+  /** Group, and milliseconds of each part. */
+  readonly applied: (readonly (string | number)[])[] = [];
+  readonly unapplied: (readonly [string, string, number])[] = [];
   readonly balancer = new Balancer({
     publisher: this.publisher,
     clock: this.clock,
@@ -65,6 +69,9 @@ class Bench {
       evaluated: (decision) => this.evaluated.push(decision),
       published: ({ serverGroup }, version) => this.published.push({ serverGroup, version }),
       acknowledgedAfter: (serverGroup, seconds) => this.delays.push([serverGroup, seconds]),
+      applied: (serverGroup, { collect, publish, sidecars }) =>
+        this.applied.push([serverGroup, ...[collect, publish, sidecars].map((of) => Math.round(of * 1000))]),
+      unapplied: (serverGroup, reason, streams) => this.unapplied.push([serverGroup, reason, streams]),
     },
   });
 
@@ -169,12 +176,80 @@ test('the first acknowledgement of what a collection changed is the delay that t
   await bench.clock.advance(100);
   bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
   const version = bench.published.at(-1)?.version ?? '';
-  bench.balancer.acknowledged('llama', version, 0, bench.clock.now() + 980);
+  const atMs = bench.clock.now() + 980;
+  bench.balancer.acknowledged('llama', version, { stream: {}, subscribedAtMs: 0, atMs });
   assert.deepEqual(bench.delays, [['llama', 1]]);
   await bench.clock.advance(1000);
   bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
   const delay = bench.evaluated.at(-1)?.delaySeconds ?? 0;
   assert.ok(delay > 0.1 && delay < 1, `a moving average between 0.1 s and 1 s: ${delay}`);
+});
+
+test('the last acknowledgement tells where the time went, and who left or refused is not waited for', async () => {
+  const bench = new Bench();
+  bench.configure([group('llama', [a, b]), group('other', [a])]);
+  await bench.clock.advance(100);
+  const streams = [{}, {}, {}, {}] as const;
+  const take = (stream: object, afterMs: number): void => {
+    const atMs = bench.clock.now() + afterMs;
+    const version = bench.published.at(-1)?.version ?? '';
+    bench.balancer.acknowledged('llama', version, { stream, subscribedAtMs: 0, atMs });
+  };
+  bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
+  for (const stream of streams) take(stream, 5);
+  assert.deepEqual(bench.applied, []);
+  await bench.clock.advance(1000);
+  bench.balancer.evaluate(
+    ['llama'],
+    bench.run(
+      new Map([
+        [a.id, 0],
+        [b.id, 8],
+      ]),
+    ),
+  );
+  const [one, two, leaving, refusing] = streams;
+  take(one, 7);
+  take(two, 9);
+  bench.balancer.left(leaving);
+  bench.balancer.rejected('llama', bench.published.at(-1)?.version ?? '', refusing);
+  assert.deepEqual(bench.applied, [['llama', 20, 0, 9]]);
+  assert.deepEqual(bench.unapplied, [
+    ['llama', 'left', 1],
+    ['llama', 'rejected', 1],
+  ]);
+});
+
+test('where a group stands: what sidecars have and what it came from, beside the newest decision', async () => {
+  const bench = new Bench();
+  const equal = new Map([a, b].map(({ id }) => [id, 1]));
+  bench.configure([group('llama', [a, b])]);
+  assert.deepEqual([bench.balancer.names, bench.balancer.status('llama')], [['llama'], undefined]);
+  await bench.clock.advance(100);
+  bench.balancer.evaluate(['llama'], bench.run(equal));
+  const stands = () => {
+    const status = bench.balancer.status('llama');
+    assert.ok(status !== undefined);
+    const { decision, version, atMs, firstAcknowledgedAtMs } = status.published;
+    const places = [decision, status.newest].map((of) => bench.evaluated.indexOf(of));
+    return { places, version, atMs, firstAcknowledgedAtMs, streams: status.streams };
+  };
+  const [{ version } = { version: '' }] = bench.published;
+  const published = { version, atMs: 1100, firstAcknowledgedAtMs: undefined };
+  assert.deepEqual(stands(), { places: [0, 0], ...published, streams: { following: 0, current: 0 } });
+  for (const [afterMs, stream] of [{}, {}].entries()) {
+    bench.balancer.acknowledged('llama', version, { stream, subscribedAtMs: 0, atMs: 1105 + afterMs });
+  }
+  // nothing to publish
+  await bench.clock.advance(1000);
+  bench.balancer.evaluate(['llama'], bench.run(equal));
+  assert.equal(bench.published.length, 1);
+  const acknowledged = { ...published, firstAcknowledgedAtMs: 1105 };
+  assert.deepEqual(stands(), { places: [0, 1], ...acknowledged, streams: { following: 2, current: 2 } });
+  await bench.clock.advance(1000);
+  bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
+  const next = { version: bench.published[1]?.version, atMs: 3100, firstAcknowledgedAtMs: undefined };
+  assert.deepEqual(stands(), { places: [2, 2], ...next, streams: { following: 2, current: 0 } });
 });
 
 test('plain for a while and load-aware again: what is published is what was decided', async () => {

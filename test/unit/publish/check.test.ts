@@ -10,12 +10,17 @@ const endpoint = (change: Partial<Endpoint> = {}): Endpoint => ({
   health: 'HEALTHY',
   ...change,
 });
-const of = (...endpoints: readonly Endpoint[]): Assignment => ({ serverGroup: 'llama', endpoints });
+const of = (...endpoints: readonly Endpoint[]): Assignment => ({
+  serverGroup: 'llama',
+  endpoints,
+  dropShare: 0,
+});
 
 test('an assignment that Envoy takes is passed', () => {
   const ipv6 = endpoint({ address: '2001:db8::1', weight: 100_000 });
   assert.equal(checkAssignment(of()), undefined);
   assert.equal(checkAssignment(of(endpoint(), endpoint({ port: 8001 }), ipv6)), undefined);
+  assert.equal(checkAssignment({ ...of(endpoint()), dropShare: 0.95 }), undefined);
 });
 
 for (const [what, assignment, expected] of [
@@ -34,6 +39,21 @@ for (const [what, assignment, expected] of [
     'a sum beyond 32 bits',
     of(endpoint({ weight: 2 ** 31 }), endpoint({ port: 8001, weight: 2 ** 31 })),
     'the weights add up to 4294967296, more than 4294967294',
+  ],
+  [
+    'a refused share of 0.96',
+    { ...of(endpoint()), dropShare: 0.96 },
+    'the refused share 0.96 is not a number of 0..0.95',
+  ],
+  [
+    'a negative refused share',
+    { ...of(endpoint()), dropShare: -0.001 },
+    'the refused share -0.001 is not a number of 0..0.95',
+  ],
+  [
+    'a refused share that is no number',
+    { ...of(endpoint()), dropShare: NaN },
+    'the refused share NaN is not a number of 0..0.95',
   ],
 ] as const) {
   test(`${what} is refused`, () => {

@@ -27,6 +27,7 @@ const group = (name: string): ServerGroup => ({
   name,
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
+  outlierDetection: true,
   servers: [],
   loadAware: undefined,
 });
@@ -39,6 +40,7 @@ const listener = (name: string, serverGroup: string): Listener => ({
 const assignment = (serverGroup: string, weight: number): Assignment => ({
   serverGroup,
   endpoints: [{ address: '10.0.3.11', port: 8000, weight, health: 'HEALTHY' }],
+  dropShare: 0,
 });
 
 function setUp() {

@@ -40,7 +40,9 @@ test('what belongs to a group goes by its group and not by its name', () => {
 
 test('assignments of other groups are not there either', () => {
   const store = new SnapshotStore();
-  const assignments = new Map(['a', 'b'].map((serverGroup) => [serverGroup, { serverGroup, endpoints: [] }]));
+  const assignments = new Map(
+    ['a', 'b'].map((serverGroup) => [serverGroup, { serverGroup, endpoints: [], dropShare: 0 }]),
+  );
   store.set({ ...snapshot({}), assignments });
   assert.deepEqual(
     [...(new PermittedSource(store, new Set(['b'])).current?.assignments.keys() ?? [])],

@@ -43,7 +43,7 @@ async function replica(history: readonly number[]): Promise<Replica> {
   );
   const publish = (weight: number): void => {
     const endpoint: Endpoint = { address: '10.0.3.11', port: 8000, weight, health: 'HEALTHY' };
-    for (const name of names) publisher.publish({ serverGroup: name, endpoints: [endpoint] });
+    for (const name of names) publisher.publish({ serverGroup: name, endpoints: [endpoint], dropShare: 0 });
   };
   for (const weight of history) publish(weight);
   const server = new XdsServer({

@@ -29,6 +29,7 @@ let address: ListenAddress;
 let events: string[];
 let acknowledged: Acknowledgement[];
 let rejected: Rejection[];
+let closed: object[];
 let log: Record<string, unknown>[];
 const clients = new Set<XdsClient>();
 
@@ -41,7 +42,10 @@ function makeServer(clock = systemClock, settings: XdsSettings = xdsSettings()):
     log: pino({ base: null }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) }),
     observer: {
       streamOpened: (kind, variant) => events.push(`opened ${kind} ${variant}`),
-      streamClosed: (kind, variant) => events.push(`closed ${kind} ${variant}`),
+      streamClosed: (kind, variant, stream) => {
+        events.push(`closed ${kind} ${variant}`);
+        closed.push(stream);
+      },
       sent: () => events.push('sent'),
       acknowledged: (each) => acknowledged.push(each),
       rejected: (each) => rejected.push(each),
@@ -57,6 +61,7 @@ beforeEach(async () => {
   events = [];
   acknowledged = [];
   rejected = [];
+  closed = [];
   log = [];
   server = makeServer();
   address = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -161,11 +166,31 @@ for (const variant of VARIANTS) {
     stream.send({ typeUrl: EDS, node: { id: 'sidecar' }, ...asking(variant, 'a') });
     stream.reject(await stream.next(), 'weight 0', ['a']);
     await waitFor('the rejection', () => rejected.length === 1);
-    assert.deepEqual(rejected, [{ typeUrl: EDS, node: 'sidecar', message: 'weight 0' }]);
+    const [{ stream: _, ...rejection }] = rejected as [Rejection];
+    const resources = new Map([['a', '1']]);
+    assert.deepEqual(rejection, { typeUrl: EDS, node: 'sidecar', resources, message: 'weight 0' });
     store.set(snapshot({ endpoint: { a: '1', b: '1' } }));
     store.set(snapshot({ endpoint: { a: '2', b: '1' } }));
     assert.equal(content(await stream.next()), 'a@2');
     assert.ok(log.some(({ reason }) => reason === 'weight 0'));
+  });
+
+  test(`${variant}: what a stream says, and its end, are told apart from those of others`, async () => {
+    store.set(snapshot({ endpoint: { a: '1' } }));
+    const streams = [open('eds', variant), open('eds', variant)] as const;
+    for (const stream of streams) {
+      stream.send({ typeUrl: EDS, ...asking(variant, 'a') });
+      stream.acknowledge(await stream.next(), ['a']);
+    }
+    await waitFor('two acknowledgements', () => acknowledged.length === 2);
+    assert.notEqual(acknowledged[0]?.stream, acknowledged[1]?.stream);
+    store.set(snapshot({ endpoint: { a: '2' } }));
+    streams[1].reject(await streams[1].next(), 'weight 0', ['a']);
+    await waitFor('the rejection', () => rejected.length === 1);
+    assert.equal(rejected[0]?.stream, acknowledged[1]?.stream);
+    streams[1].finish();
+    await waitFor('the close', () => closed.length === 1);
+    assert.equal(closed[0], acknowledged[1]?.stream);
   });
 
   test(`${variant}: a new name is answered at once, though a response is open and the nonce stale`, async () => {

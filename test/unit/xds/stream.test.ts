@@ -95,6 +95,7 @@ test('an acknowledgement is told with node, versions and time', () => {
   bench.request('endpoint', { node: { id: 'side\ncar' }, responseNonce: bench.written[0]?.nonce });
   assert.deepEqual(bench.acknowledged, [
     {
+      stream: bench.stream,
       typeUrl: TYPE_URLS.endpoint,
       node: 'side\\u{a}car',
       resources: new Map([['g', '1']]),

@@ -91,6 +91,20 @@ export const ranges: readonly BadFile[] = [
     ],
   },
   {
+    name: 'IntervalMilliseconds 99',
+    text: edit(['Interval: 1\n', 'IntervalMilliseconds: 99\n']),
+    mistakes: [
+      '17:35: ServiceExtensions[0].Components[0].Config.MetricCollector.IntervalMilliseconds: is 99, but must be an integer 100..999',
+    ],
+  },
+  {
+    name: 'IntervalMilliseconds 1000',
+    text: edit(['Interval: 1\n', 'IntervalMilliseconds: 1000\n']),
+    mistakes: [
+      '17:35: ServiceExtensions[0].Components[0].Config.MetricCollector.IntervalMilliseconds: is 1000, but must be an integer 100..999',
+    ],
+  },
+  {
     name: 'Interval -1',
     text: edit(['Interval: 1\n', 'Interval: -1\n']),
     mistakes: [
@@ -337,6 +351,21 @@ export const ranges: readonly BadFile[] = [
       '20:64: ServiceExtensions[0].Components[0].Config.Scheduler.Saturation.TotalQueuedRequests.Clear: is -1, but must be an integer 0..999999',
       '20:96: ServiceExtensions[0].Components[0].Config.Scheduler.Saturation.KVCacheUtilization.Mark: is 98, but must be a number 0..1',
     ],
+  },
+  {
+    name: 'an admission',
+    text: edit([
+      '          Scheduler:\n',
+      '          Scheduler:\n            Saturation: {Admission: proportional}\n',
+    ]),
+    mistakes: [
+      '20:37: ServiceExtensions[0].Components[0].Config.Scheduler.Saturation.Admission: is "proportional", but must be Proportional or None; did you mean Proportional?',
+    ],
+  },
+  {
+    name: 'outlier detection as text',
+    text: edit(['    Scheduler: Wrr\n', '    OutlierDetection: on\n']),
+    mistakes: ['5:23: ServerGroups[0].OutlierDetection: is "on", but must be true or false'],
   },
   {
     name: 'RunningRequests without Clear',

@@ -161,6 +161,26 @@ export const rules: readonly BadFile[] = [
     ],
   },
   {
+    name: 'Interval and IntervalMilliseconds',
+    text: edit(['Interval: 1\n', 'IntervalMilliseconds: 250\n            Interval: 1\n']),
+    mistakes: [
+      '17:35: ServiceExtensions[0].Components[0].Config.MetricCollector.IntervalMilliseconds: is 250, but must not be there beside Interval in line 18',
+    ],
+  },
+  {
+    name: 'Clear above the default Mark of short intervals',
+    text: edit(
+      ['Interval: 1\n', 'IntervalMilliseconds: 250\n'],
+      [
+        '          Scheduler:\n',
+        '          Scheduler:\n            Saturation: {TotalQueuedRequests: {Clear: 12}}\n',
+      ],
+    ),
+    mistakes: [
+      '20:55: ServiceExtensions[0].Components[0].Config.Scheduler.Saturation.TotalQueuedRequests.Clear: is 12, but must be below Mark, 10 by default',
+    ],
+  },
+  {
     name: 'Clear above Mark for running requests',
     text: edit([
       '          Scheduler:\n',

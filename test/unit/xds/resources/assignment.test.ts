@@ -15,21 +15,49 @@ const endpoints: readonly Endpoint[] = [
 ];
 
 test('the assignment of a group', () => {
-  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints });
+  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints, dropShare: 0 });
   assertGoldenResource('assignment', TYPE_URLS.endpoint, bytes);
 });
 
 test('an assignment without endpoints has only its name', () => {
-  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints: [] });
+  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints: [], dropShare: 0 });
   assertGoldenResource('assignment-empty', TYPE_URLS.endpoint, bytes);
   assert.equal(Buffer.from(bytes).toString('latin1'), '\x0a\x05llama');
 });
 
 test('the locality is on the wire, empty, and has a weight of 1', () => {
-  const hex = Buffer.from(encodeAssignment({ serverGroup: 'llama', endpoints })).toString('hex');
+  const hex = Buffer.from(encodeAssignment({ serverGroup: 'llama', endpoints, dropShare: 0 })).toString(
+    'hex',
+  );
   // LocalityLbEndpoints.locality is field 1, load_balancing_weight is field 3 and holds a UInt32Value
   assert.match(hex, /^0a056c6c616d61(?:12[0-9a-f]{4})0a0012/);
   assert.match(hex, /1a020801$/);
+});
+
+test('a refused share is one category in parts of 10,000', () => {
+  const bytes = encodeAssignment({
+    serverGroup: 'llama',
+    endpoints: endpoints.slice(0, 1),
+    dropShare: 0.345,
+  });
+  assertGoldenResource('assignment-shedding', TYPE_URLS.endpoint, bytes);
+});
+
+test('every refused share in thousandths is on the wire exactly', () => {
+  for (let thousandths = 1; thousandths <= 950; thousandths++) {
+    const bytes = encodeAssignment({ serverGroup: 'llama', endpoints: [], dropShare: thousandths / 1000 });
+    assert.deepEqual(decodeFully(TYPE_URLS.endpoint, bytes), {
+      clusterName: 'llama',
+      policy: {
+        dropOverloads: [
+          {
+            category: 'plimsoll_admission',
+            dropPercentage: { numerator: 10 * thousandths, denominator: 'TEN_THOUSAND' },
+          },
+        ],
+      },
+    });
+  }
 });
 
 const health = fc.constantFrom<EndpointHealth>('HEALTHY', 'UNHEALTHY', 'DRAINING');
@@ -43,7 +71,7 @@ const endpoint: fc.Arbitrary<Endpoint> = fc.record({
 test('an Envoy reads in the bytes what was put in, in its order', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.array(endpoint, { minLength: 1 }), (name, list) => {
-      const bytes = encodeAssignment({ serverGroup: name, endpoints: list });
+      const bytes = encodeAssignment({ serverGroup: name, endpoints: list, dropShare: 0 });
       assert.deepEqual(decodeFully(TYPE_URLS.endpoint, bytes), {
         clusterName: name,
         endpoints: [

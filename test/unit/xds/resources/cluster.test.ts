@@ -23,6 +23,18 @@ test("CommonLbConfig has both its empty messages, whose absence would mean Envoy
   assert.notEqual(bytes.indexOf(commonLbConfig), -1, bytes.toString('hex'));
 });
 
+test('without outlier detection', () => {
+  const bytes = encodeCluster(serverGroup('llama', { outlierDetection: false }), adsSource);
+  assertGoldenResource('cluster-no-outlier-detection', TYPE_URLS.cluster, bytes);
+});
+
+test("outlier detection has its zero, whose absence would mean Envoy's 100", () => {
+  const bytes = Buffer.from(encodeCluster(serverGroup('llama'), adsSource)).toString('hex');
+  // Cluster.outlier_detection is field 19: consecutive_5xx 0a 02 08 05, interval 12 02 08 01, base_ejection_time
+  // 1a 02 08 05, max_ejection_percent 22 02 08 32, enforcing_success_rate 32 00, max_ejection_time 62 02 08 3c
+  assert.match(bytes, /9a01(..)0a020805120208011a020805220208323200/);
+});
+
 test('equal groups give equal bytes, whatever their servers', () => {
   const bytes = encodeCluster(serverGroup('llama'), adsSource);
   assert.deepEqual(encodeCluster(serverGroup('llama', { servers: [] }), adsSource), bytes);

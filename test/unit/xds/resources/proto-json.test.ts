@@ -8,7 +8,7 @@ test('a field that does not exist, or that the bundle does not have, is refused 
     () => encodeProtoJson(TYPE_URLS.cluster, { nmae: 'llama' }),
     /Cluster: unknown field: "nmae"/,
   );
-  assert.throws(() => encodeProtoJson(TYPE_URLS.cluster, { outlier_detection: {} }), /"outlier_detection"/);
+  assert.throws(() => encodeProtoJson(TYPE_URLS.cluster, { lb_subset_config: {} }), /"lb_subset_config"/);
 });
 
 test('a value that does not fit its field is refused', () => {

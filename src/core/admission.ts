@@ -1,0 +1,147 @@
+import type { Overload } from './overload.ts';
+
+/** Requests finished, and the backend-seconds that they took, over runs of which each fades the earlier ones. */
+export interface Rate {
+  readonly finished: number;
+  readonly seconds: number;
+}
+
+/** What the controller of the refused share remembers. */
+export interface Admission {
+  /** p of the rule: the share of requests that sidecars refuse by themselves, 0..0.95; 0 while it is not engaged. */
+  readonly share: number;
+  /** What the waits so far add to the share, 0..0.95. */
+  readonly integral: number;
+  /** How long next to nothing has queued while it is engaged, s. */
+  readonly calmSeconds: number;
+  readonly engaged: boolean;
+  /**
+   * A backend above its mark is spared while no more queue there: it is no worse than the others, and the share that is
+   * refused is for all of them. 0: marks count as they are.
+   */
+  readonly sparedUpTo: number;
+  /** Over the runs in which something queued: what backends can do. */
+  readonly busy: Rate;
+  /** Over all runs: no less than this can they do. */
+  readonly all: Rate;
+}
+
+/** What the controller made of one run's queues. */
+export interface Wait {
+  /** mu of the rule: requests that a backend finishes per second when it is busy, or did lately if that is more. */
+  readonly finishedPerSecond: number;
+  /** How long a new request has to wait for its turn: the mean queue over mu, s. */
+  readonly seconds: number;
+  /** The same by twice the median queue. Both have to be above `engagedAbove`, so that one backend is no overload. */
+  readonly medianSeconds: number;
+  /** From there on shedding begins, s. */
+  readonly engagedAbove: number;
+}
+
+export const INITIAL_ADMISSION: Admission = {
+  share: 0,
+  integral: 0,
+  calmSeconds: 0,
+  engaged: false,
+  sparedUpTo: 0,
+  busy: { finished: 0, seconds: 0 },
+  all: { finished: 0, seconds: 0 },
+};
+
+/** Time to the first token that callers are content with, s. Everything else is measured by it. */
+const SLO_SECONDS = 1;
+/** The wait that is aimed at, s: long enough that no engine runs dry, short enough for the objective. */
+export const TARGET_SECONDS = 0.3 * SLO_SECONDS;
+/** Every sidecar must always let some through: only answers tell that the overload is over. */
+const MOST = 0.95;
+/** Queues of so many medians are one backend's own. */
+const SPARED_MEDIANS = 3;
+/** A smaller share is not worth the refusals. */
+const LEAST = 0.02;
+/** Keeps a fleet at a standstill, whose rate is 0, from an endless wait. */
+const LEAST_FINISHED_PER_SECOND = 0.5;
+/** Window of mu, s. */
+const RATE_SECONDS = 10;
+/** The integral grows by at most this per second: what a rush leaves behind must not refuse for long after. */
+const MOST_GROWTH = 0.085;
+/** The wait, in targets, below which next to nothing queues. */
+const CALM = 0.25;
+/** After so long of that the share fades, s. */
+const CALM_SECONDS = 3;
+/** With this time constant, s. */
+const FADING_SECONDS = 10;
+
+/**
+ * The next share, from what queues now: a PI controller on the wait. Its time constant is 4 s, or two intervals with the
+ * way to the sidecars where that is longer, since it cannot see its own effect sooner.
+ */
+export function admit(before: Admission, overload: Overload, intervalSeconds: number): Admission {
+  const rates = observeRates(before, overload, intervalSeconds);
+  if (rates.busy.seconds === 0) return { ...before, ...rates };
+  const wait = waitOf(rates, overload);
+  if (!before.engaged && !engages(wait, overload)) return disengaged(rates);
+  const ratio = wait.seconds / TARGET_SECONDS;
+  const calmSeconds = ratio < CALM ? before.calmSeconds + intervalSeconds : 0;
+  const kept = calmSeconds >= CALM_SECONDS ? Math.exp(-intervalSeconds / FADING_SECONDS) : 1;
+  const tau = Math.max(4, 2 * (intervalSeconds + 0.1));
+  const growth = ((0.45 * intervalSeconds) / tau ** 2) * (ratio - 1);
+  const integral = clamp(before.integral * kept + Math.min(growth, MOST_GROWTH * intervalSeconds));
+  const share = clamp(integral + (0.6 / tau) * (ratio - 1));
+  if (share < LEAST) return disengaged(rates);
+  // when even the most does not help, nothing is let in where the mark is passed
+  const sparedUpTo = share < MOST ? SPARED_MEDIANS * overload.medianQueued : 0;
+  return { share, integral, calmSeconds, engaged: true, sparedUpTo, ...rates };
+}
+
+/**
+ * A wait that endangers the first token; or most of the backends above their marks, which would refuse everything a
+ * moment later.
+ */
+function engages({ seconds, medianSeconds, engagedAbove }: Wait, { marked, backends }: Overload): boolean {
+  return Math.min(seconds, medianSeconds) > engagedAbove || 2 * marked > backends;
+}
+
+/** No share is refused any more; what is known of the rates stays. */
+export function disengaged({ busy, all }: Rates): Admission {
+  return { ...INITIAL_ADMISSION, busy, all };
+}
+
+/** @param rates of at least some backend-seconds */
+export function waitOf({ busy, all }: Rates, overload: Overload): Wait {
+  const finishedPerSecond = Math.max(
+    LEAST_FINISHED_PER_SECOND,
+    busy.finished / busy.seconds,
+    all.finished / all.seconds,
+  );
+  return {
+    finishedPerSecond,
+    seconds: overload.meanQueued / finishedPerSecond,
+    medianSeconds: (2 * overload.medianQueued) / finishedPerSecond,
+    // the fewer backends, the more the mean queue swings by itself
+    engagedAbove: (0.7 + 2 / overload.backends) * SLO_SECONDS,
+  };
+}
+
+type Rates = Pick<Admission, 'busy' | 'all'>;
+
+/**
+ * Idle runs say nothing of what the backends can do, so that an average over them would be far too low when the first
+ * requests queue: only runs with a queue count, and they begin the average. But in a small group the first of
+ * them may have finished little by chance: what all runs come to is a bound from below.
+ */
+function observeRates({ busy, all }: Rates, overload: Overload, intervalSeconds: number): Rates {
+  if (overload.seconds === 0) return { busy, all };
+  const kept = Math.exp(-intervalSeconds / RATE_SECONDS);
+  return {
+    busy: overload.meanQueued === 0 ? busy : added(busy, overload, kept),
+    all: added(all, overload, kept),
+  };
+}
+
+function added({ finished, seconds }: Rate, overload: Overload, kept: number): Rate {
+  return { finished: finished * kept + overload.finished, seconds: seconds * kept + overload.seconds };
+}
+
+function clamp(share: number): number {
+  return Math.min(MOST, Math.max(0, share));
+}

@@ -1,0 +1,75 @@
+import { at } from './at.ts';
+import type { BackendMemory } from './memory.ts';
+import type { SampleUse } from './model.ts';
+import { insideOf, progressOf } from './progress.ts';
+
+/** What queues in a group, over the backends with a fresh sample that are not frozen, the saturated ones included. */
+export interface Overload {
+  /** How many have a gauge of queued requests: N of the rule. At least 1. */
+  readonly backends: number;
+  /** How many of them are above their mark. */
+  readonly marked: number;
+  /** Of an even number the lower one of the two in the middle: half the backends are not the group. */
+  readonly medianQueued: number;
+  /** A queue far above the median counts as 10 + 3 medians: one stuck backend is no overload. */
+  readonly meanQueued: number;
+  /** Requests finished since the samples before, and the backend-seconds between them. */
+  readonly finished: number;
+  readonly seconds: number;
+}
+
+/** What there is to know of the queues. */
+export type QueueView =
+  | { readonly kind: 'queues'; readonly overload: Overload }
+  /** No backend has a fresh sample that counts. */
+  | { readonly kind: 'unseen' }
+  /** The backends answer, but their engines lack a metric that is needed. */
+  | { readonly kind: 'lacking'; readonly metric: 'queued requests' | 'finished requests' };
+
+/**
+ * @param before as of the previous evaluation, like the others in roster order
+ * @param uses which samples count
+ */
+export function viewQueues(
+  before: readonly BackendMemory[],
+  after: readonly BackendMemory[],
+  uses: readonly SampleUse[],
+  intervalSeconds: number,
+): QueueView {
+  const queues: number[] = [];
+  let marked = 0;
+  let seen = false;
+  let counted = false;
+  let finished = 0;
+  let seconds = 0;
+  for (let index = 0; index < after.length; index++) {
+    const memory = at(after, index);
+    if (memory.sample === undefined || at(uses, index) !== 'fresh') continue;
+    seen = true;
+    if (memory.sample.queued !== undefined) {
+      queues.push(memory.sample.queued);
+      if (memory.mark.saturated) marked++;
+    }
+    // before the first request an engine may not show the counter yet
+    if (memory.sample.finished !== undefined || insideOf(memory.sample) === 0) counted = true;
+    const progress = progressOf(at(before, index), memory, intervalSeconds);
+    finished += progress?.finished ?? 0;
+    seconds += progress?.seconds ?? 0;
+  }
+  if (!seen) return { kind: 'unseen' };
+  if (queues.length === 0) return { kind: 'lacking', metric: 'queued requests' };
+  if (!counted) return { kind: 'lacking', metric: 'finished requests' };
+  return { kind: 'queues', overload: { ...summaryOf(queues), marked, finished, seconds } };
+}
+
+function summaryOf(queues: readonly number[]): Pick<Overload, 'backends' | 'medianQueued' | 'meanQueued'> {
+  const backends = queues.length;
+  const sorted = Float64Array.from(queues).sort();
+  const medianQueued = at(sorted, (backends - 1) >> 1);
+  const most = 10 + 3 * medianQueued;
+  return {
+    backends,
+    medianQueued,
+    meanQueued: sorted.reduce((sum, queued) => sum + Math.min(queued, most), 0) / backends,
+  };
+}

@@ -1,0 +1,211 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { GroupDecision, SaturationSettings } from '../../../src/core/model.ts';
+import { type Answer, Fleet, type FleetOptions, healths } from '../../support/fleet.ts';
+
+const SATURATION: SaturationSettings = {
+  totalQueuedRequests: { mark: 1000, clear: 3 },
+  kvCacheUtilization: { mark: 0.98 },
+  runningRequests: undefined,
+  admission: 'Proportional',
+};
+const OPTIONS: FleetOptions = { saturation: SATURATION };
+const WARNING = 'overload: sidecars refuse a share of the requests with 503';
+
+/** An engine that finishes 10 requests a second. */
+const busy = (step: number, queued: number): Answer => ({
+  queued,
+  running: 20,
+  kvUtilization: 0.5 + (step % 7) / 100,
+  finished: 10 * step,
+});
+
+/** A fleet that has been in overload for so many evaluations. */
+function overloaded(count = 3, steps = 3): { readonly fleet: Fleet; readonly decision: GroupDecision } {
+  const fleet = new Fleet(count, OPTIONS);
+  const decision = fleet.steps(steps, (step) => Array.from({ length: count }, () => busy(step, 40)));
+  return { fleet, decision };
+}
+
+function shareOf({ admission }: GroupDecision): number {
+  return admission.kind === 'shedding' ? admission.share : 0;
+}
+
+test('overload: the share is decided, published, warned of, and shown with its figures', () => {
+  const { decision } = overloaded();
+  assert.ok(decision.admission.kind === 'shedding');
+  assert.deepEqual(decision.admission.figures, {
+    backends: 3,
+    marked: 0,
+    medianQueued: 40,
+    meanQueued: 40,
+    finishedPerSecond: 10,
+    waitSeconds: 4,
+    medianWaitSeconds: 8,
+    engagedAboveSeconds: 0.7 + 2 / 3,
+    targetSeconds: 0.3,
+  });
+  assert.equal(decision.assignment.dropShare, 0.95);
+  assert.deepEqual(decision.warnings, [WARNING]);
+});
+
+test('equal weights are dithered while a share is refused, and equal again after it', () => {
+  const { fleet, decision } = overloaded();
+  const weights = ({ assignment }: GroupDecision) =>
+    new Set(assignment.endpoints.map(({ weight }) => weight));
+  assert.ok(weights(decision).size > 1);
+  const later = fleet.steps(30, (step) => [0, 0, 0].map(() => busy(3 + step, 0)));
+  assert.equal(shareOf(later), 0);
+  assert.equal(later.assignment.dropShare, 0);
+  assert.deepEqual([...weights(later)], [100_000]);
+  assert.deepEqual(later.warnings, []);
+});
+
+test('each change of the share has a reason to be published', () => {
+  const fleet = new Fleet(2, OPTIONS);
+  const reasons = Array.from({ length: 4 }, (_, step) => {
+    const decision = fleet.step([busy(step, step < 2 ? 0 : 20), busy(step, step < 2 ? 0 : 20)]);
+    return decision.publish;
+  });
+  assert.deepEqual(reasons, ['first', undefined, 'admission', 'admission']);
+});
+
+test('while nobody usable answers the share stands; blind it ends', () => {
+  const { fleet, decision } = overloaded();
+  const silent = fleet.step(['timeout', 'timeout', 'timeout']);
+  assert.deepEqual(silent.admission, { kind: 'shedding', share: shareOf(decision), figures: undefined });
+  assert.equal(silent.mode, 'kept');
+  const blind = fleet.steps(40, ['timeout', 'timeout', 'timeout']);
+  assert.equal(blind.mode, 'configured');
+  assert.deepEqual(blind.admission, { kind: 'off', figures: undefined });
+  assert.equal(blind.assignment.dropShare, 0);
+});
+
+test('all frozen: it ends', () => {
+  const { fleet } = overloaded();
+  const standstill = fleet.steps(12, [busy(3, 40), busy(3, 40), busy(3, 40)]);
+  assert.ok(standstill.backends.every(({ frozen }) => frozen));
+  assert.equal(standstill.assignment.dropShare, 0);
+  assert.deepEqual(standstill.admission, { kind: 'off', figures: undefined });
+});
+
+test('frozen, silent and zero-weight backends have no part in it', () => {
+  const { fleet } = overloaded(4, 1);
+  const decision = fleet.steps(14, (step) => [busy(1 + step, 2), busy(1 + step, 2), busy(1, 500), 'timeout']);
+  assert.equal(decision.backends[2]?.frozen, true);
+  assert.ok(decision.admission.kind === 'off');
+  assert.deepEqual([decision.admission.figures?.backends, decision.admission.figures?.meanQueued], [2, 2]);
+});
+
+test('an engine without a counter of finished requests: unavailable, with the reason and a warning', () => {
+  const fleet = new Fleet(2, OPTIONS);
+  const decision = fleet.steps(5, (step) =>
+    [0, 1].map((index) => ({ queued: 80, running: 9 + ((step + index) % 2), finished: undefined })),
+  );
+  const reason = 'no backend that answers has a metric of finished requests';
+  assert.deepEqual(decision.admission, { kind: 'unavailable', reason });
+  assert.equal(decision.assignment.dropShare, 0);
+  assert.ok(decision.warnings.some((warning) => warning.includes(reason)));
+});
+
+const MARKING: FleetOptions = {
+  saturation: { ...SATURATION, totalQueuedRequests: { mark: 10, clear: 3 } },
+};
+
+test('marks stay beside it: when all are far above them and the most is refused, all are UNHEALTHY', () => {
+  const fleet = new Fleet(2, MARKING);
+  const decision = fleet.steps(3, (step) => [busy(step, 40), busy(step, 40)]);
+  assert.deepEqual(healths(decision), ['UNHEALTHY', 'UNHEALTHY']);
+  assert.equal(shareOf(decision), 0.95);
+});
+
+test('while a share is refused only a queue unlike the others’ makes UNHEALTHY', () => {
+  const fleet = new Fleet(4, MARKING);
+  const queues = [11, 11, 11, 60];
+  const decision = fleet.steps(2, (step) => queues.map((queued) => busy(step, queued)));
+  assert.ok(shareOf(decision) > 0 && shareOf(decision) < 0.95);
+  assert.deepEqual(healths(decision), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'UNHEALTHY']);
+  const spared = 'above its mark, as others are: healthy while a share of all requests is refused';
+  assert.equal(decision.backends[0]?.reasons.at(-1), spared);
+});
+
+test('one stuck backend of two is marked, and nothing is refused', () => {
+  const decision = new Fleet(2, MARKING).steps(5, (step) => [busy(step, 200), busy(step, 0)]);
+  assert.deepEqual(healths(decision), ['UNHEALTHY', 'HEALTHY']);
+  assert.equal(decision.admission.kind, 'off');
+});
+
+test('a limit of running requests holds while a share is refused', () => {
+  const saturation = { ...SATURATION, runningRequests: { mark: 15, clear: 10 } };
+  const decision = new Fleet(2, { saturation }).steps(3, (step) => [busy(step, 12), busy(step, 12)]);
+  assert.deepEqual(healths(decision), ['UNHEALTHY', 'UNHEALTHY']);
+});
+
+test('a reload that turns it off ends it at once, even if nobody answers', () => {
+  for (const saturation of [{ ...SATURATION, admission: 'None' as const }, undefined]) {
+    for (const answer of ['timeout', busy(4, 40)] as const) {
+      const { fleet } = overloaded();
+      fleet.reload(fleet.servers, { saturation });
+      const decision = fleet.step([answer, answer, answer]);
+      assert.deepEqual(decision.admission, { kind: 'disabled' });
+      assert.equal(decision.assignment.dropShare, 0);
+      assert.equal(decision.publish, 'admission');
+    }
+  }
+});
+
+test('backends that come and go take nothing of what is known', () => {
+  const { fleet, decision } = overloaded();
+  const [first] = fleet.servers;
+  assert.ok(first !== undefined);
+  fleet.reload([first]);
+  const alone = fleet.step([busy(3, 3)]);
+  assert.ok(shareOf(alone) > 0.1 && shareOf(alone) < shareOf(decision), `${shareOf(alone)}`);
+});
+
+test('restarts and missed collections do not bend the rate', () => {
+  const fleet = new Fleet(2, OPTIONS);
+  const decision = fleet.steps(40, (step) => [
+    busy(step % 10, 5),
+    step % 3 === 0 ? 'timeout' : busy(step, 5),
+  ]);
+  assert.ok(decision.admission.kind === 'off');
+  const rate = decision.admission.figures?.finishedPerSecond ?? 0;
+  assert.ok(Math.abs(rate - 10) < 0.5, `${rate}`);
+});
+
+const gauges = fc.record({
+  queued: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom(1e6, undefined)),
+  running: fc.integer({ min: 0, max: 300 }),
+  kvUtilization: fc.double({ min: 0, max: 1, noNaN: true }),
+  finished: fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constant(undefined)),
+});
+const answer = fc.oneof(
+  { arbitrary: gauges, weight: 4 },
+  { arbitrary: fc.constantFrom<Answer>('timeout', 'refused', undefined), weight: 1 },
+);
+
+test('whatever happens the published share is in range, near the computed one, and none without samples', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .integer({ min: 1, max: 4 })
+        .chain((count) =>
+          fc.array(fc.array(answer, { minLength: count, maxLength: count }), { minLength: 1, maxLength: 40 }),
+        ),
+      fc.constantFrom(0.25, 1, 5, 50),
+      (rounds, intervalSeconds) => {
+        const fleet = new Fleet(rounds[0]?.length ?? 1, { ...MARKING, intervalSeconds });
+        for (const round of rounds) {
+          const decision = fleet.step(round);
+          const { dropShare } = decision.assignment;
+          assert.ok(dropShare >= 0 && dropShare <= 0.95, `${dropShare}`);
+          assert.ok(Math.abs(dropShare - shareOf(decision)) < 0.006, `${dropShare} of ${shareOf(decision)}`);
+          assert.equal(dropShare > 0, decision.admission.kind === 'shedding');
+        }
+      },
+    ),
+    { seed: 20_260 },
+  );
+});
