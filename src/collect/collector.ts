@@ -10,6 +10,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { VLLM } from './engines/vllm.ts';
+import { Gathering, patienceMs } from './gathering.ts';
 import { PageClient } from './page-client.ts';
 import type { PageSource } from './page-source.ts';
 import { phaseOf } from './phase.ts';
@@ -21,6 +22,9 @@ const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilizati
 const GATHER_MS_MAX = 1000;
 /** The first run waits longer: the group's first answer to its sidecars waits for it. */
 const FIRST_GATHER_MS_MAX = 2000;
+/** An answer is waited for at least this part of the gather limit, and so long, however fast the others are. */
+const LEAST_PATIENCE = 0.1;
+const LEAST_PATIENCE_MS = 25;
 /** A larger group is not asked in one instant, but over the first half of the gather limit. */
 const AT_ONCE_MAX = 256;
 
@@ -37,14 +41,21 @@ export interface CollectorOptions {
 /**
  * Collects from all backends once per interval: fixed phase, no overlap, one request in flight per backend.
  *
- * A run ends when all that it asked have answered, or at the gather limit. A backend that is still busy with an
- * earlier run is not asked again; its answer counts in the run that is under way when it comes, or in the next.
+ * A run ends when all that it expects have answered, see {@link Gathering}. A backend whose last answer took longer
+ * than is waited for is asked, but not expected, until it is fast again: a slow one, or one that hangs, does not hold
+ * up the others. Its answer counts in the run that is under way when it comes, or in the next; one that is still busy
+ * then is not asked again. The first run expects all, up to its limit.
  */
 export class Collector {
   readonly #options: CollectorOptions;
   readonly #reader: SampleReader;
   readonly #intervalMs: number;
   readonly #timeoutMs: number;
+  readonly #firstGatherMs: number;
+  readonly #gatherMs: number;
+  readonly #leastMs: number;
+  /** How long the latest run that could tell waits for an answer. */
+  #patienceMs: number;
   readonly #polls = new Map<BackendId, Poll>();
   #stopped = false;
   /** Ends the wait for the next run. */
@@ -60,6 +71,10 @@ export class Collector {
     this.#reader = new SampleReader(VLLM, options.requiredScorers ?? SCORERS);
     this.#intervalMs = options.settings.intervalSeconds * 1000;
     this.#timeoutMs = options.settings.timeoutSeconds * 1000;
+    this.#gatherMs = Math.min(this.#intervalMs / 2, GATHER_MS_MAX);
+    this.#firstGatherMs = Math.min(this.#timeoutMs, FIRST_GATHER_MS_MAX);
+    this.#leastMs = Math.max(LEAST_PATIENCE * this.#gatherMs, LEAST_PATIENCE_MS);
+    this.#patienceMs = this.#gatherMs;
   }
 
   /** Takes effect at the next run: then the connections of those that left are closed. */
@@ -94,15 +109,13 @@ export class Collector {
   async #run(onRun: (run: CollectRun) => void): Promise<void> {
     const { clock } = this.#options;
     const first = clock.now();
-    let gatherMs = Math.min(this.#timeoutMs, FIRST_GATHER_MS_MAX);
     let inPhase = true;
     for (let index = 0; !this.#stopped; ) {
       const startedAtMs = clock.now();
       this.#wake = new AbortController();
       this.#admit();
-      await this.#gather(this.#ask(index, gatherMs), gatherMs);
+      await this.#gather(index);
       this.#deliver(onRun, startedAtMs);
-      gatherMs = Math.min(this.#intervalMs / 2, GATHER_MS_MAX);
       const due = Math.ceil((clock.now() - first) / this.#intervalMs);
       index = Math.max(inPhase ? index + 1 : index, due);
       inPhase = await sleep(clock, first + index * this.#intervalMs - clock.now(), this.#wake.signal);
@@ -143,28 +156,38 @@ export class Collector {
     }
   }
 
-  /** @returns what settles as the backends answer, one promise for each that is asked */
-  #ask(run: number, gatherMs: number): readonly Promise<void>[] {
+  /** Asks those that are not busy, and resolves when the run is over. */
+  async #gather(run: number): Promise<void> {
+    const { clock } = this.#options;
+    const isFirst = run === 0;
     const idle = [...this.#polls].filter(([, poll]) => !poll.busy);
-    const spreadMs = idle.length > AT_ONCE_MAX ? gatherMs / 2 : 0;
-    return idle.map(([id, poll]) => this.#collect(id, poll, spreadMs * phaseOf(id, run)));
+    const fast = idle.filter(([, { lastMs = 0 }]) => lastMs <= this.#patienceMs);
+    const usualLimitMs = isFirst ? this.#firstGatherMs : this.#gatherMs;
+    const spreadMs = idle.length > AT_ONCE_MAX ? usualLimitMs / 2 : 0;
+    // where none is fast there is nobody to hold up: a moment for those that have become fast again
+    const expected = new Map(fast.length > 0 ? fast : idle);
+    const limitMs = fast.length > 0 ? usualLimitMs : spreadMs + this.#leastMs;
+    const leastMs = isFirst ? undefined : this.#leastMs;
+    const gathering = new Gathering({ clock, expected: expected.size, spreadMs, limitMs, leastMs });
+    for (const [id, poll] of idle) {
+      void this.#collect(id, poll, spreadMs * phaseOf(id, run)).then((durationMs) => {
+        if (expected.has(id)) gathering.settled(durationMs);
+      });
+    }
+    await gathering.end();
+    const { usualMs } = gathering;
+    if (usualMs !== undefined)
+      this.#patienceMs = Math.min(this.#gatherMs, patienceMs(usualMs, this.#leastMs));
   }
 
-  async #collect(id: BackendId, poll: Poll, delayMs: number): Promise<void> {
+  /** @returns how long the answer took; undefined: there is none. */
+  async #collect(id: BackendId, poll: Poll, delayMs: number): Promise<number | undefined> {
     const outcome = await poll.collect(delayMs);
-    if (outcome === undefined || this.#polls.get(id) !== poll) return;
+    if (outcome === undefined || this.#polls.get(id) !== poll) return undefined;
+    const isSample = outcome.kind === 'sample';
     // A late answer is news that a failure after it, in the same run, must not hide.
-    if (outcome.kind === 'failure' && this.#arrived.get(id)?.kind === 'sample') return;
-    this.#arrived.set(id, outcome);
-  }
-
-  /** Resolves when all have settled, or after `limitMs`. */
-  async #gather(asked: readonly Promise<void>[], limitMs: number): Promise<void> {
-    const settled = new AbortController();
-    void Promise.all(asked).then(() => {
-      settled.abort();
-    });
-    await sleep(this.#options.clock, limitMs, settled.signal);
+    if (isSample || this.#arrived.get(id)?.kind !== 'sample') this.#arrived.set(id, outcome);
+    return isSample ? outcome.durationMs : undefined;
   }
 
   #deliver(onRun: (run: CollectRun) => void, startedAtMs: number): void {

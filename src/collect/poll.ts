@@ -16,6 +16,7 @@ export class Poll {
   readonly #log: Logger;
   readonly #closing = new AbortController();
   #running: Promise<CollectOutcome | undefined> | undefined;
+  #lastMs: number | undefined;
   #failing: CollectFailureKind | undefined;
   #percentage = false;
 
@@ -37,6 +38,11 @@ export class Poll {
 
   get busy(): boolean {
     return this.#running !== undefined;
+  }
+
+  /** How long the last collection took, answered or failed; undefined: none has ended. */
+  get lastMs(): number | undefined {
+    return this.#lastMs;
   }
 
   /**
@@ -66,6 +72,7 @@ export class Poll {
     if (closing.aborted) return undefined;
     const atMs = this.#clock.now();
     const times = { atMs, durationMs: atMs - startedAtMs };
+    this.#lastMs = times.durationMs;
     const outcome = this.#outcome(result, times);
     this.#report(outcome);
     return outcome;

@@ -8,6 +8,7 @@ export function serverGroup(name: string, change: Partial<ServerGroup> = {}): Se
     name,
     envoyLbPolicy: 'LeastRequest',
     retryAfterSeconds: 1,
+    outlierDetection: true,
     servers: [backend(11), backend(12)],
     loadAware: undefined,
     ...change,

@@ -28,13 +28,14 @@ export interface FleetOptions extends Partial<BalanceSettings> {
   readonly delaySeconds?: number;
 }
 
-/** A group with the settings of the example: Adaptive, marks 10 and 3, interval 1 s, `RoundRobin` sidecars. */
+/** A group with the settings of the example: Adaptive, marks 10 and 3 and no admission, interval 1 s, `RoundRobin` sidecars. */
 export function loadAwareGroup(servers: readonly Backend[], options: FleetOptions = {}): ServerGroup {
   const { intervalSeconds = 1, envoyLbPolicy = 'RoundRobin', delaySeconds: _, ...balance } = options;
   return {
     name: 'llama',
     envoyLbPolicy,
     retryAfterSeconds: 1,
+    outlierDetection: true,
     servers,
     loadAware: {
       collect: { timeoutSeconds: 1, intervalSeconds, host: undefined, path: '/metrics', method: 'GET' },
@@ -45,6 +46,7 @@ export function loadAwareGroup(servers: readonly Backend[], options: FleetOption
           totalQueuedRequests: { mark: 10, clear: 3 },
           kvCacheUtilization: { mark: 0.98 },
           runningRequests: undefined,
+          admission: 'None',
         },
         onCollectFailure: 'Keep',
         ...balance,

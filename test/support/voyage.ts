@@ -11,6 +11,10 @@ import { waitFor } from './wait-for.ts';
 
 export interface VoyageOptions {
   readonly backends: readonly GaugeBackend[];
+  /** How many Envoys; default 1. */
+  readonly sidecars?: number;
+  /** Seconds between collections; default 1. */
+  readonly interval?: number;
   /** How the sidecar is configured; default ads. */
   readonly mode?: 'ads' | 'eds';
   /** Changes the bootstrap that the command makes. */
@@ -45,9 +49,12 @@ export interface Held {
 
 const GROUP = 'llama';
 
-/** The whole path: backends, the control plane in this process, and a real Envoy with our bootstrap. */
+/** The whole path: backends, the control plane in this process, and real Envoys with our bootstrap, mostly one. */
 export class Voyage {
   readonly app: App;
+  /** At least one. */
+  readonly envoys: readonly Envoy[];
+  /** The first one. */
   readonly envoy: Envoy;
   readonly log: readonly string[];
   /** Where the sidecar listens. */
@@ -61,23 +68,40 @@ export class Voyage {
     const logger = pino({ level: 'debug', base: null }, { write: (line) => log.push(line) });
     const app = new App({ configuration, clock: options.clock ?? systemClock, log: logger });
     const bound = await app.start();
+    const envoys: Envoy[] = [];
     try {
-      const bootstrap = bootstrapOf(configuration, bound.xds.port, options.mode);
-      const envoy = await Envoy.start({ bootstrap: options.rewrite?.(bootstrap) ?? bootstrap });
-      const listener = await waitFor('the listener', () => envoy.listener('inference'));
-      return new Voyage(app, envoy, listener, bound.admin.port, log);
+      const made = bootstrapOf(configuration, bound.xds.port, options.mode);
+      const bootstrap = options.rewrite?.(made) ?? made;
+      const first = await Envoy.start({ bootstrap });
+      envoys.push(first);
+      while (envoys.length < (options.sidecars ?? 1)) envoys.push(await Envoy.start({ bootstrap }));
+      const listener = await waitFor('the listener', () => first.listener('inference'));
+      return new Voyage(app, [first, ...envoys.slice(1)], listener, bound.admin.port, log);
     } catch (error) {
+      await Promise.all(envoys.map((envoy) => envoy.stop()));
       await app.stop(AbortSignal.abort());
       throw error;
     }
   }
 
-  private constructor(app: App, envoy: Envoy, listener: string, adminPort: number, log: readonly string[]) {
+  private constructor(
+    app: App,
+    envoys: readonly [Envoy, ...Envoy[]],
+    listener: string,
+    adminPort: number,
+    log: readonly string[],
+  ) {
     this.app = app;
-    this.envoy = envoy;
+    this.envoys = envoys;
+    this.envoy = envoys[0];
     this.log = log;
     this.origin = `http://${listener}`;
     this.#adminOrigin = `http://127.0.0.1:${adminPort}`;
+  }
+
+  /** `http://HOST:PORT` of the control plane's admin address. */
+  get admin(): string {
+    return this.#adminOrigin;
   }
 
   /** Sends one request through Envoy. */
@@ -180,7 +204,7 @@ export class Voyage {
 
   async end(): Promise<void> {
     await this.#agent.destroy();
-    await this.envoy.stop();
+    await Promise.all(this.envoys.map((envoy) => envoy.stop()));
     await this.app.stop(AbortSignal.abort());
   }
 }
@@ -192,7 +216,7 @@ export async function startBackends(backends: readonly GaugeBackend[]): Promise<
 
 /** The YAML of one server group of these backends with one listener, as an operator would write it. */
 export function yamlOf(options: VoyageOptions, ports = { xds: 0, admin: 0, listener: 10000 }): string {
-  const { backends, weights = [], group = '', scheduler = '', loadAware = true } = options;
+  const { backends, weights = [], group = '', scheduler = '', loadAware = true, interval = 1 } = options;
   const servers = backends.map(
     ({ address, port }, i) => `      - {Address: '${address}', Port: ${port}, Weight: ${weights[i] ?? 100}}`,
   );
@@ -209,7 +233,7 @@ ServiceExtensions:
     Components:
       - Type: LoadAwareRouting
         Config:
-          MetricCollector: {Timeout: 1, Interval: 1, HttpMetricCollect: {Path: /metrics}}
+          MetricCollector: {Timeout: 1, Interval: ${interval}, HttpMetricCollect: {Path: /metrics}}
           Scheduler:
             Scorers:
               - {Name: TotalQueuedRequests, Weight: 50}

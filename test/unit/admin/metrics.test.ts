@@ -128,6 +128,19 @@ test('collections and failures are counted by backend and reason, pushes by caus
   );
 });
 
+test('the time that collections took adds up, whether they succeeded or not', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  metrics.evaluated(decision, run);
+  metrics.evaluated(decision, run);
+  assert.deepEqual(
+    [...(await samples(metrics, 'plimsoll_backend_collect_seconds_total'))],
+    [[`plimsoll_backend_collect_seconds_total${labels(two)}`, 0.01]],
+  );
+});
+
 test('backends and groups that are gone leave no series behind', async () => {
   let decisions: readonly GroupDecision[] = [decision];
   const metrics = new Metrics(
@@ -135,7 +148,7 @@ test('backends and groups that are gone leave no series behind', async () => {
     () => decision.atMs,
   );
   metrics.evaluated(decision, run);
-  metrics.acknowledgedAfter('llama', 0.02);
+  metrics.delays.acknowledgedAfter('llama', 0.02);
   const without = groupDecision('llama', decision.backends.slice(0, 1));
   decisions = [without];
   metrics.evaluated(without, run);
@@ -191,4 +204,37 @@ test('names begin with plimsoll_, counters end with _total, and every family has
     );
     if (type === 'counter') assert.match(name ?? '', /_total$/);
   }
+});
+
+test('the share that sidecars refuse as published, the wait as it was estimated', async () => {
+  const figures = {
+    backends: 2,
+    marked: 0,
+    medianQueued: 8,
+    meanQueued: 9,
+    finishedPerSecond: 5,
+    waitSeconds: 1.8,
+    medianWaitSeconds: 3.2,
+    engagedAboveSeconds: 1.7,
+    targetSeconds: 0.3,
+  };
+  const shedding = groupDecision('llama', [], {
+    admission: { kind: 'shedding', share: 0.3471, figures },
+    assignment: { serverGroup: 'llama', endpoints: [], dropShare: 0.345 },
+  });
+  const metrics = new Metrics(
+    () => [shedding, groupDecision('plain', [])],
+    () => 0,
+  );
+  assert.deepEqual(
+    await samples(metrics, 'plimsoll_server_group_shed_ratio'),
+    new Map([
+      ['plimsoll_server_group_shed_ratio{server_group="llama"}', 0.345],
+      ['plimsoll_server_group_shed_ratio{server_group="plain"}', 0],
+    ]),
+  );
+  assert.deepEqual(
+    await samples(metrics, 'plimsoll_server_group_wait_seconds'),
+    new Map([['plimsoll_server_group_wait_seconds{server_group="llama"}', 1.8]]),
+  );
 });

@@ -3,11 +3,13 @@ import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { AdminServer } from '../../../src/admin/server.ts';
 
+const explain = { groups: () => [], status: () => undefined, now: () => 0, openStreams: () => 0 };
 let ready = false;
 const server = new AdminServer({
   ready: () => ready,
   metrics: () => Promise.resolve('plimsoll_up 1\n'),
   metricsContentType: 'text/plain; version=0.0.4',
+  explain,
 });
 let origin: string;
 
@@ -48,6 +50,7 @@ test('an address in use is named in the error', async () => {
     ready: () => true,
     metrics: () => Promise.resolve(''),
     metricsContentType: 'text/plain',
+    explain,
   });
   await assert.rejects(second.listen({ host: '127.0.0.1', port }), (error: Error) => {
     assert.match(

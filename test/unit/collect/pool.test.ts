@@ -35,6 +35,7 @@ class Bench {
       name,
       envoyLbPolicy: 'LeastRequest',
       retryAfterSeconds: 1,
+      outlierDetection: true,
       servers: members.flatMap((member) => {
         const backend = this.backends[member];
         return backend === undefined

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { DecisionExplanation, GroupExplanation } from '../../../src/admin/explanation.ts';
+import { explainText } from '../../../src/commands/explain-text.ts';
+import { wrongInExplanation } from '../../../src/commands/explanation-shape.ts';
+import type { GroupDecision, PolicyName } from '../../../src/core/model.ts';
+import { backend } from '../../support/decisions.ts';
+import { explanationAfter, explanationOf } from '../../support/explanations.ts';
+import { type Answer, Fleet, type FleetOptions } from '../../support/fleet.ts';
+import { weightsByHand } from '../../support/weight-by-hand.ts';
+
+/** Asserts that every weight is what comes out by hand, and that what is published is within the dither of it. */
+function assertByHand(explanation: GroupExplanation): void {
+  assertDecisionByHand(explanation.published.decision);
+  const { decision } = explanation.published;
+  const single = decision.backends.filter(({ weight }) => weight > 0).length === 1;
+  for (const { backend: id, weight, unditheredWeight } of decision.backends) {
+    const allowed = single ? 1000 : 0.001 * unditheredWeight + 1;
+    assert.ok(Math.abs(weight - unditheredWeight) <= allowed, `${id}: ${weight}, ${unditheredWeight}`);
+  }
+  if (explanation.newest !== null) assertDecisionByHand(explanation.newest.decision);
+}
+
+function assertDecisionByHand(decision: DecisionExplanation): void {
+  const byHand = weightsByHand(decision);
+  for (const { backend: id, unditheredWeight } of decision.backends) {
+    const expected = byHand.get(id) ?? 0;
+    assert.ok(
+      Math.abs(unditheredWeight - expected) <= 1e-6 * expected,
+      `${id}: ${unditheredWeight}, by hand ${expected}`,
+    );
+  }
+}
+
+const answer: fc.Arbitrary<Answer> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      queued: fc.nat({ max: 15 }),
+      running: fc.nat({ max: 64 }),
+      kvUtilization: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
+      finished: fc.nat({ max: 1000 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ queued: 0, running: 4, kvUtilization: 0.5, finished: 7 }) },
+  { weight: 1, arbitrary: fc.constantFrom<Answer>('timeout', 'refused', undefined) },
+  { weight: 1, arbitrary: fc.constant({ queued: undefined, running: 9, finished: 3 }) },
+);
+
+const options: fc.Arbitrary<FleetOptions> = fc.record({
+  policy: fc.constantFrom<PolicyName>('Adaptive', 'Linear'),
+  envoyLbPolicy: fc.constantFrom('LeastRequest', 'RoundRobin'),
+  onCollectFailure: fc.constantFrom('Keep', 'Remove'),
+  intervalSeconds: fc.constantFrom(1, 5),
+  delaySeconds: fc.double({ min: 0.1, max: 2, noNaN: true }),
+});
+
+test('whatever happens, every weight can be computed by hand from what is told', () => {
+  fc.assert(
+    fc.property(
+      options,
+      fc.array(fc.constantFrom(0, 50, 100, 100), { minLength: 1, maxLength: 6 }),
+      fc.array(fc.array(answer, { minLength: 8, maxLength: 8 }), { minLength: 1, maxLength: 8 }),
+      fc.nat({ max: 12 }),
+      (settings, weights, runs, repeat) => {
+        const servers = weights.map((weight, i) => backend(i + 1, { weight }));
+        const fleet = new Fleet(servers, settings);
+        const decisions: GroupDecision[] = [];
+        for (const answers of runs) {
+          decisions.push(fleet.step(answers));
+          assertByHand(explanationAfter(decisions));
+        }
+        // two join, and the last answers come again until gauges that stand still count as frozen
+        fleet.reload([...servers, backend(20), backend(21, { weight: 50 })]);
+        for (let i = 0; i < repeat; i++) {
+          decisions.push(fleet.step([...(runs.at(-1) ?? []), { running: i }]));
+          const explanation = explanationAfter(decisions);
+          assertByHand(explanation);
+          assert.equal(wrongInExplanation(explanation), undefined);
+          assert.doesNotMatch(
+            explainText(explanation, { full: true, color: false }),
+            /NaN|undefined|Infinity/,
+          );
+        }
+      },
+    ),
+    { numRuns: 120, seed: 5 },
+  );
+});
+
+test('a mark tells what set it and when', () => {
+  const fleet = new Fleet(3);
+  fleet.step([{ queued: 14, finished: 1 }, { running: 1 }, { kvUtilization: 0.99, queued: 4 }]);
+  const decision = fleet.step([
+    { queued: 5, finished: 2 },
+    { running: 2 },
+    { kvUtilization: 0.5, queued: 5 },
+  ]);
+  const { backends } = explanationOf(decision).published.decision;
+  assert.deepEqual(
+    backends.map(({ mark }) => mark),
+    [
+      { metric: 'TotalQueuedRequests', value: 14, mark: 10, queuedRequests: 14, ageSeconds: 1 },
+      null,
+      { metric: 'KVCacheUtilization', value: 0.99, mark: 0.98, queuedRequests: 4, ageSeconds: 1 },
+    ],
+  );
+});
+
+test('what the newest evaluation would move is told beside what is published', () => {
+  const fleet = new Fleet(2);
+  const published = fleet.step([{ running: 30 }, { running: 10, finished: 1 }]);
+  const newest = fleet.step([
+    { running: 30, finished: 1 },
+    { running: 10, finished: 2 },
+  ]);
+  assert.deepEqual([published.publish, newest.publish], ['first', undefined]);
+  const explanation = explanationOf(published, newest);
+  const { published: told, newest: newer } = explanation;
+  assert.ok(newer !== null && newer.movedShareRatio > 0 && newer.movedShareRatio < 0.02);
+  assert.deepEqual([told.ageSeconds, told.firstAcknowledgementSeconds], [1.398, 0.012]);
+  assert.equal(told.decision.backends[0]?.weight, published.backends[0]?.weight);
+  assert.notEqual(newer.decision.backends[0]?.capacity, told.decision.backends[0]?.capacity);
+  assert.equal(explanationOf(published).newest, null);
+});
+
+test('a learned capacity that the weights do not use is not told as one', () => {
+  const fleet = new Fleet(2);
+  fleet.steps(40, (step) => [
+    { running: 30, finished: step },
+    { running: 10, finished: step },
+  ]);
+  const blind = fleet.steps(40, ['timeout', 'timeout']);
+  assert.equal(blind.mode, 'configured');
+  assert.notEqual(blind.backends[0]?.capacity, 1);
+  const [first] = explanationOf(blind).published.decision.backends;
+  assert.deepEqual([first?.capacity, first?.weight], [1, 100_000]);
+  assert.doesNotMatch(first?.reasons.join() ?? '', /capacity/);
+});
