@@ -1,9 +1,12 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../core/model.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import { addExplainRoutes, type ExplainSource } from './explain-routes.ts';
 
 /** From a request's first byte to its last. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** The longest name of a server group, every character of it percent-encoded. */
+const PATH_PART_MAX = 256 * 12;
 
 export interface AdminOptions {
   /** Ready to be asked by sidecars: every server group has a first assignment, and no stop has begun. */
@@ -11,9 +14,10 @@ export interface AdminOptions {
   /** The metrics page, and its content type. */
   readonly metrics: () => Promise<string>;
   readonly metricsContentType: string;
+  readonly explain: ExplainSource;
 }
 
-/** The admin address: `/healthz`, `/readyz` and `/metrics`. Nothing there changes state. */
+/** The admin address: `/healthz`, `/readyz`, `/metrics` and `/explain`. Nothing there changes state. */
 export class AdminServer {
   readonly #http: FastifyInstance;
 
@@ -22,6 +26,7 @@ export class AdminServer {
       logger: false,
       bodyLimit: 1024,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      routerOptions: { maxParamLength: PATH_PART_MAX },
       forceCloseConnections: true,
       // on its own Node looks for requests that take too long only every 30 s
       http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
@@ -37,6 +42,7 @@ export class AdminServer {
     this.#http.get('/metrics', async (_request, reply) =>
       reply.type(options.metricsContentType).send(await options.metrics()),
     );
+    addExplainRoutes(this.#http, options.explain);
   }
 
   /**

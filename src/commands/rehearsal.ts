@@ -17,6 +17,7 @@ const GROUP: ServerGroup = {
   name: 'rehearsal',
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
+  outlierDetection: true,
   servers: [],
   loadAware: undefined,
 };
@@ -106,7 +107,7 @@ class Play {
     this.#behind = STREAMS;
     return new Promise((resolve) => {
       this.#allHaveIt = resolve;
-      this.#version = this.#publisher.publish({ serverGroup: GROUP.name, endpoints }).version;
+      this.#version = this.#publisher.publish({ serverGroup: GROUP.name, endpoints, dropShare: 0 }).version;
     });
   }
 }

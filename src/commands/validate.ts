@@ -17,6 +17,7 @@ export const DIFFERENCES: readonly string[] = [
   'Weights follow the load by feedback (Policy: Adaptive) instead of the plain normalised score; Policy: Linear is nearest to that.',
   'Sidecars weigh in their own requests in flight (EnvoyLbPolicy: LeastRequest); EnvoyLbPolicy: RoundRobin does not.',
   'The thresholds of saturation are public: Saturation.',
+  'In overload sidecars refuse a share of the requests beforehand (Saturation.Admission: Proportional); None leaves it to the thresholds.',
 ];
 
 /**

@@ -60,6 +60,7 @@ ServerGroups:
     ServiceExtension: load-aware
     EnvoyLbPolicy: LeastRequest
     RetryAfterSeconds: 1
+    OutlierDetection: true
     Servers:
       - {Address: 10.0.3.11, Port: 8000, Weight: 100}
       - {Address: 2001:db8::1, Port: 8000, Weight: 100}
@@ -81,6 +82,7 @@ ServiceExtensions:
             Saturation:
               TotalQueuedRequests: {Mark: 40, Clear: 10}
               KVCacheUtilization: {Mark: 0.98}
+              Admission: Proportional
             OnCollectFailure: Keep
 Listeners:
   - {Name: inference, Address: 0.0.0.0, Port: 10000, ServerGroup: llama}
@@ -197,12 +199,14 @@ const file: fc.Arbitrary<ConfigurationInput> = fc
     port,
     interval: fc.integer({ min: 1, max: 50 }),
     policy: fc.constantFrom('LeastRequest' as const, 'RoundRobin' as const, undefined),
+    outlierDetection: fc.boolean(),
     seconds: fc.double({ min: 0.001, max: 86_400, noNaN: true }),
     saturation: fc.oneof(
       fc.constant(false as const),
       fc.record({
         TotalQueuedRequests: marks.filter((given) => given.Mark === undefined || given.Mark !== 0),
         KVCacheUtilization: fc.record({ Mark: fc.double({ min: 0, max: 1, noNaN: true }) }),
+        Admission: fc.constantFrom('Proportional' as const, 'None' as const),
       }),
     ),
   })
@@ -218,6 +222,7 @@ const file: fc.Arbitrary<ConfigurationInput> = fc
         Name: a,
         ServiceExtension: extension,
         RetryAfterSeconds: fields.seconds,
+        OutlierDetection: fields.outlierDetection,
         Servers: addresses.map((Address) => ({ Address, Port: fields.port })),
         ...(fields.policy === undefined ? {} : { EnvoyLbPolicy: fields.policy }),
       },

@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { BackendDecision, GroupStatus } from '../core/model.ts';
+import { printable } from '../runtime/text.ts';
+import type { GroupListExplanation } from './explanation.ts';
+import { explanationJson } from './explanation-json.ts';
+
+/** Names listed in an answer that knows no such name. */
+const NAMES_MAX = 10_000;
+
+export interface ExplainSource {
+  /** The names of the server groups that are configured. */
+  readonly groups: () => readonly string[];
+  /** undefined: it has no decision yet. */
+  readonly status: (serverGroup: string) => GroupStatus | undefined;
+  /** The clock that decisions are timed by, in milliseconds. */
+  readonly now: () => number;
+  /** Open xDS streams that endpoints may be asked for on. */
+  readonly openStreams: () => number;
+}
+
+/**
+ * `GET /explain`: the server groups. `GET /explain/GROUP`: a `GroupExplanation`; with `?backend=ID`, or
+ * `?backend=ADDRESS`, of those backends alone. A name that does not exist is answered 404 with those that do.
+ */
+export function addExplainRoutes(http: FastifyInstance, source: ExplainSource): void {
+  http.get('/explain', (_request, reply) => send(reply, 200, listGroups(source)));
+  http.get<{ Params: { group: string }; Querystring: Record<string, unknown> }>(
+    '/explain/:group',
+    (request, reply) => explain(source, request.params.group, request.query['backend'], reply),
+  );
+}
+
+function explain(source: ExplainSource, name: string, backend: unknown, reply: FastifyReply): FastifyReply {
+  const groups = source.groups();
+  if (!groups.includes(name)) {
+    const error = `there is no server group ${printable(name)}`;
+    return send(reply, 404, { error, serverGroups: groups.slice(0, NAMES_MAX) });
+  }
+  const status = source.status(name);
+  if (status === undefined) {
+    return send(reply, 503, { error: `server group ${name} has not been evaluated yet` });
+  }
+  if (backend !== undefined && typeof backend !== 'string') {
+    return send(reply, 400, { error: 'backend is given more than once' });
+  }
+  const wanted = wantedBackends(backend);
+  const { backends } = status.newest;
+  if (backend !== undefined && !backends.some(wanted)) {
+    const error = `server group ${name} has no backend ${printable(backend)}`;
+    return send(reply, 404, { error, backends: backends.slice(0, NAMES_MAX).map((of) => of.backend.id) });
+  }
+  const { now, openStreams } = source;
+  const json = explanationJson({ status, nowMs: now(), openStreams: openStreams(), wanted });
+  return send(reply, 200, Readable.from(json, { objectMode: false }));
+}
+
+function wantedBackends(name: string | undefined): (of: BackendDecision) => boolean {
+  return ({ backend }) => name === undefined || backend.id === name || backend.address === name;
+}
+
+function listGroups({ groups, status }: ExplainSource): GroupListExplanation {
+  return {
+    serverGroups: groups().map((serverGroup) => {
+      const newest = status(serverGroup)?.newest;
+      return {
+        serverGroup,
+        mode: newest?.mode ?? null,
+        backends: newest?.backends.length ?? 0,
+        warnings: newest?.warnings.length ?? 0,
+      };
+    }),
+  };
+}
+
+/** What is told is true at one moment only. @param answer a stream of JSON, or what becomes JSON */
+function send(reply: FastifyReply, code: number, answer: object): FastifyReply {
+  return reply
+    .code(code)
+    .header('cache-control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(answer);
+}

@@ -1,0 +1,222 @@
+import type {
+  AdmissionDecision,
+  BackendDecision,
+  GainBasis,
+  GroupDecision,
+  GroupStatus,
+  MarkCause,
+  Sample,
+  SaturationSettings,
+  SpeedBasis,
+  WeightBasis,
+} from '../core/model.ts';
+import type {
+  AdmissionExplanation,
+  BackendExplanation,
+  DecisionExplanation,
+  GainExplanation,
+  GroupExplanation,
+  MarkExplanation,
+  SampleExplanation,
+  SaturationExplanation,
+  SpeedExplanation,
+} from './explanation.ts';
+
+export interface ExplainInput {
+  readonly status: GroupStatus;
+  readonly nowMs: number;
+  /** Open streams that endpoints may be asked for on. */
+  readonly openStreams: number;
+  /** Which backends to tell of. */
+  readonly wanted: (of: BackendDecision) => boolean;
+}
+
+/** Puts where a group stands into the form that `/explain` has. */
+export function explainGroup({ status, nowMs, openStreams, wanted }: ExplainInput): GroupExplanation {
+  const { published, newest } = status;
+  const { decision, version, atMs, firstAcknowledgedAtMs } = published;
+  return {
+    serverGroup: decision.serverGroup,
+    published: {
+      version,
+      ageSeconds: (nowMs - atMs) / 1000,
+      reason: decision.publish ?? null,
+      firstAcknowledgementSeconds:
+        firstAcknowledgedAtMs === undefined ? null : (firstAcknowledgedAtMs - atMs) / 1000,
+      decision: explainDecision(decision, nowMs, wanted),
+    },
+    newest:
+      newest === decision
+        ? null
+        : {
+            movedShareRatio: movedShare(newest, decision),
+            decision: explainDecision(newest, nowMs, wanted),
+          },
+    xdsStreams: { open: openStreams, ...status.streams },
+  };
+}
+
+/** How much of the traffic would go elsewhere: total variation of the shares among the healthy, undithered. */
+function movedShare(newest: GroupDecision, published: GroupDecision): number {
+  const shares = healthyShares(newest);
+  const before = healthyShares(published);
+  return shares.reduce((sum, share, index) => sum + Math.abs(share - (before[index] ?? 0)), 0) / 2;
+}
+
+function healthyShares({ backends }: GroupDecision): readonly number[] {
+  const weights = backends.map((of) => (of.health === 'HEALTHY' ? of.relativeWeight : 0));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => (sum === 0 ? 0 : weight / sum));
+}
+
+function explainDecision(
+  decision: GroupDecision,
+  nowMs: number,
+  wanted: ExplainInput['wanted'],
+): DecisionExplanation {
+  const { mode, basis, warnings, atMs } = decision;
+  return {
+    ageSeconds: (nowMs - atMs) / 1000,
+    mode,
+    policy: basis.policy ?? null,
+    envoyLbPolicy: basis.envoyLbPolicy,
+    gain: basis.gain === undefined ? null : explainGain(decision.gain, basis.gain),
+    saturation: basis.saturation === undefined ? null : explainSaturation(basis.saturation),
+    admission: explainAdmission(decision.admission, decision.assignment.dropShare),
+    signals: basis.signals,
+    speed: basis.speed === undefined ? null : explainSpeed(basis.speed),
+    meanCapacity: basis.meanCapacity,
+    meanScore: basis.meanScore ?? null,
+    loadFactorBounds: basis.loadFactorBounds ?? null,
+    meanComputedWeight: basis.meanWeight,
+    weightScale: basis.scale,
+    warnings,
+    backends: decision.backends.filter(wanted).map((of) => explainBackend(of, atMs)),
+  };
+}
+
+function explainGain(value: number, basis: GainBasis): GainExplanation {
+  const { intervalSeconds, delaySeconds, staySeconds, remaining, trust, feedback, meanInside, limit } = basis;
+  return {
+    value,
+    intervalSeconds,
+    delaySeconds,
+    staySeconds,
+    remainingRatio: remaining,
+    trust,
+    feedback,
+    meanInsideRequests: meanInside,
+    limit,
+  };
+}
+
+function explainSpeed(basis: SpeedBasis): SpeedExplanation {
+  const { backends, finished, runningSeconds, secondsPerRequest, typical, exponent, meanPower } = basis;
+  return {
+    backends,
+    finishedRequests: finished,
+    runningSeconds,
+    secondsPerRequest,
+    typicalRatio: typical,
+    exponent,
+    meanPower,
+  };
+}
+
+function explainSaturation(settings: SaturationSettings): SaturationExplanation {
+  const { totalQueuedRequests, kvCacheUtilization, runningRequests } = settings;
+  return {
+    queuedMarkRequests: totalQueuedRequests.mark,
+    queuedClearRequests: totalQueuedRequests.clear,
+    kvCacheMarkRatio: kvCacheUtilization.mark,
+    runningMarkRequests: runningRequests?.mark ?? null,
+    runningClearRequests: runningRequests?.clear ?? null,
+  };
+}
+
+function explainAdmission(admission: AdmissionDecision, publishedShareRatio: number): AdmissionExplanation {
+  const figures = 'figures' in admission ? admission.figures : undefined;
+  return {
+    kind: admission.kind,
+    publishedShareRatio,
+    computedShareRatio: admission.kind === 'shedding' ? admission.share : 0,
+    reason: admission.kind === 'unavailable' ? admission.reason : null,
+    figures:
+      figures === undefined
+        ? null
+        : {
+            backends: figures.backends,
+            markedBackends: figures.marked,
+            medianQueuedRequests: figures.medianQueued,
+            meanQueuedRequests: figures.meanQueued,
+            finishedPerSecond: figures.finishedPerSecond,
+            waitSeconds: figures.waitSeconds,
+            medianWaitSeconds: figures.medianWaitSeconds,
+            engagedAboveSeconds: figures.engagedAboveSeconds,
+            targetSeconds: figures.targetSeconds,
+          },
+  };
+}
+
+/** @param atMs when it was decided */
+export function explainBackend(of: BackendDecision, atMs: number): BackendExplanation {
+  const { backend, basis } = of;
+  return {
+    backend: backend.id,
+    health: of.health ?? null,
+    weight: of.weight,
+    shareRatio: of.share,
+    configuredWeight: backend.weight,
+    configuredShare: basis.configuredShare,
+    sample: of.sample === undefined ? null : explainSample(of.sample, of.sampleAgeMs ?? 0),
+    sampleUse: of.use,
+    missedEvaluations: of.missed,
+    failure: of.failure ?? null,
+    signals: basis.signals,
+    deviation: of.deviation,
+    score: of.score ?? null,
+    capacity: basis.capacity,
+    residualCapacity: basis.residual,
+    speed: basis.speed,
+    pace:
+      basis.pace === undefined
+        ? null
+        : { finishedRequests: basis.pace.finished, runningSeconds: basis.pace.runningSeconds },
+    unboundedLoadFactor: basis.unboundedLoadFactor,
+    loadFactor: basis.loadFactor,
+    keptWeight: basis.kept ?? null,
+    slowStart: basis.slowStart === undefined ? null : explainSlowStart(basis.slowStart),
+    frozen: of.frozen,
+    trickle:
+      basis.trickle === undefined
+        ? null
+        : { steadySeconds: basis.trickle.steadyMs / 1000, mostWeight: basis.trickle.most },
+    computedWeight: basis.weight,
+    unditheredWeight: basis.unditheredWeight,
+    saturated: of.saturated,
+    mark: of.markCause === undefined ? null : explainMark(of.markCause, atMs),
+    reasons: of.reasons,
+  };
+}
+
+function explainSample(sample: Sample, ageMs: number): SampleExplanation {
+  return {
+    ageSeconds: ageMs / 1000,
+    queuedRequests: sample.queued ?? null,
+    runningRequests: sample.running ?? null,
+    kvCacheRatio: sample.kvUtilization ?? null,
+  };
+}
+
+function explainSlowStart({ ageMs, limit, measure, most }: NonNullable<WeightBasis['slowStart']>) {
+  return {
+    ageSeconds: ageMs / 1000,
+    limitRatio: limit,
+    measureWeight: measure ?? null,
+    mostWeight: most ?? null,
+  };
+}
+
+function explainMark({ metric, value, mark, queued, atMs }: MarkCause, nowMs: number): MarkExplanation {
+  return { metric, value, mark, queuedRequests: queued, ageSeconds: (nowMs - atMs) / 1000 };
+}

@@ -1,0 +1,262 @@
+import type {
+  BackendId,
+  CollectFailure,
+  EndpointHealth,
+  EnvoyLbPolicy,
+  GroupMode,
+  PolicyName,
+  PublishReason,
+  SampleUse,
+  ScorerName,
+} from '../core/model.ts';
+
+/**
+ * What `GET /explain/GROUP` answers. Fields are added but neither renamed nor taken away. null: there is no such
+ * thing. Units are in the names: shares and utilisations named `…Ratio` are 0..1, an age is that at the moment that
+ * the object around it tells of. Numbers are not rounded: every weight can be computed again from what is here.
+ */
+export interface GroupExplanation {
+  readonly serverGroup: string;
+  /** What the sidecars were told last, and what that came from. */
+  readonly published: PublishedExplanation;
+  /** The newest evaluation where it was not worth publishing; null: the published one is the newest. */
+  readonly newest: NewestExplanation | null;
+  readonly xdsStreams: XdsStreamsExplanation;
+}
+
+/** How many streams there are. One that had the assignment when Plimsoll started and has been sent none is only open. */
+export interface XdsStreamsExplanation {
+  /** Open ones that endpoints may be asked for on, of all groups. */
+  readonly open: number;
+  /** Those that have acknowledged an assignment of this group. */
+  readonly following: number;
+  /** Those of them that have the one that is published. */
+  readonly current: number;
+}
+
+export interface PublishedExplanation {
+  /** As Envoy has it in `cluster.NAME.version_text`. */
+  readonly version: string;
+  readonly ageSeconds: number;
+  readonly reason: PublishReason | null;
+  /** From its publication; null: no sidecar has acknowledged it. */
+  readonly firstAcknowledgementSeconds: number | null;
+  readonly decision: DecisionExplanation;
+}
+
+export interface NewestExplanation {
+  /** The share of the requests that would go elsewhere, if it were published. */
+  readonly movedShareRatio: number;
+  readonly decision: DecisionExplanation;
+}
+
+/** One evaluation of a group. */
+export interface DecisionExplanation {
+  readonly ageSeconds: number;
+  readonly mode: GroupMode;
+  /** null: the group has no load-aware extension. */
+  readonly policy: PolicyName | null;
+  readonly envoyLbPolicy: EnvoyLbPolicy;
+  /** How strongly weights answer to a difference in load; null: no load was compared. */
+  readonly gain: GainExplanation | null;
+  readonly saturation: SaturationExplanation | null;
+  readonly admission: AdmissionExplanation;
+  /** The scorers that count; none where no load was compared. */
+  readonly signals: readonly SignalExplanation[];
+  /** Under `Policy: Adaptive`; null: every speed is 1, as too little has finished or the engines have no counter. */
+  readonly speed: SpeedExplanation | null;
+  /** Under `Policy: Adaptive` the mean of residualCapacity · speed over those that take traffic; else 1. */
+  readonly meanCapacity: number;
+  /** Under `Policy: Linear`, 0..100, over the backends whose own sample counts. */
+  readonly meanScore: number | null;
+  readonly loadFactorBounds: { readonly least: number; readonly most: number } | null;
+  /** Mean of `computedWeight` over the assignment. */
+  readonly meanComputedWeight: number;
+  /** The integer weight that stands for the mean. */
+  readonly weightScale: number;
+  readonly warnings: readonly string[];
+  /** In the order of the configuration. */
+  readonly backends: readonly BackendExplanation[];
+}
+
+/**
+ * Over the backends with a counter of finished requests and a gauge of running ones that take traffic. Sums fade with a
+ * time constant of a minute, or six intervals where that is longer. A backend's `speed` is
+ * (x / typicalRatio) ^ exponent / meanPower, but 0.2..3, with
+ * x = (finishedRequests + 20) / (runningSeconds / secondsPerRequest + 20).
+ */
+export interface SpeedExplanation {
+  readonly backends: number;
+  readonly finishedRequests: number;
+  /** Request-seconds spent running. */
+  readonly runningSeconds: number;
+  /** runningSeconds / finishedRequests */
+  readonly secondsPerRequest: number;
+  /** Geometric mean of x. */
+  readonly typicalRatio: number;
+  /** max(0, 1 - mean of 2 / (finishedRequests + 20) / mean of ln(x / typicalRatio)²): what chance does not explain. */
+  readonly exponent: number;
+  readonly meanPower: number;
+}
+
+/** `value` is the smaller one of `feedback` = trust · remainingRatio / (1 - remainingRatio) and `limit`. */
+export interface GainExplanation {
+  readonly value: number;
+  readonly intervalSeconds: number;
+  readonly delaySeconds: number;
+  readonly staySeconds: number;
+  /** exp(-(intervalSeconds + delaySeconds) / staySeconds) */
+  readonly remainingRatio: number;
+  /** 0.7, with `EnvoyLbPolicy: LeastRequest` 0.5 */
+  readonly trust: number;
+  readonly feedback: number;
+  /** Per unit of configured share. */
+  readonly meanInsideRequests: number;
+  /** meanInsideRequests / 16, but 1..3 */
+  readonly limit: number;
+}
+
+export interface SaturationExplanation {
+  readonly queuedMarkRequests: number;
+  readonly queuedClearRequests: number;
+  readonly kvCacheMarkRatio: number;
+  /** null: running requests are not looked at. */
+  readonly runningMarkRequests: number | null;
+  readonly runningClearRequests: number | null;
+}
+
+/** Whether sidecars refuse a share of the requests. */
+export interface AdmissionExplanation {
+  readonly kind: 'disabled' | 'unavailable' | 'off' | 'shedding';
+  /** The share that sidecars were told to refuse. */
+  readonly publishedShareRatio: number;
+  /** As this evaluation computed it. */
+  readonly computedShareRatio: number;
+  /** Why it is unavailable. */
+  readonly reason: string | null;
+  readonly figures: {
+    readonly backends: number;
+    /** How many of them are above their mark. */
+    readonly markedBackends: number;
+    readonly medianQueuedRequests: number;
+    readonly meanQueuedRequests: number;
+    readonly finishedPerSecond: number;
+    readonly waitSeconds: number;
+    readonly medianWaitSeconds: number;
+    readonly engagedAboveSeconds: number;
+    readonly targetSeconds: number;
+  } | null;
+}
+
+/** What the load of all was compared to: requests per unit of configured share; KV cache 0..1. */
+export interface SignalExplanation {
+  readonly name: ScorerName;
+  /** Its part of the scorer weights that count, 0..1. */
+  readonly part: number;
+  readonly mean: number;
+  /** Adaptive: the difference that counts as one. */
+  readonly scale: number;
+  /** Linear: the value of score 100, and how much more it takes to have 0. */
+  readonly least: number;
+  readonly spread: number;
+}
+
+/**
+ * `computedWeight` is `keptWeight`, or else configuredShare · capacity · loadFactor, at most `slowStart.mostWeight` and
+ * `trickle.mostWeight`. Over `meanComputedWeight` and times `weightScale` it is `unditheredWeight`; the published
+ * `weight` is that shifted by at most 0.1 %, rounded, at least 1.
+ */
+export interface BackendExplanation {
+  readonly backend: BackendId;
+  /** null: not in the assignment. */
+  readonly health: EndpointHealth | null;
+  /** The published integer; 0: not in the assignment. */
+  readonly weight: number;
+  /** Expected share of new requests, by the published weights. */
+  readonly shareRatio: number;
+  readonly configuredWeight: number;
+  /** Configured weight over the mean of those above 0. */
+  readonly configuredShare: number;
+  readonly sample: SampleExplanation | null;
+  /** Which sample was used, and so why. */
+  readonly sampleUse: SampleUse;
+  readonly missedEvaluations: number;
+  readonly failure: CollectFailure | null;
+  /** What was compared, in the order of the decision's signals; none where the load was not compared. */
+  readonly signals: readonly SignalValueExplanation[];
+  /** Sum of the signals' deviations; above 0 is lighter than the mean. 0 where the policy does not use it. */
+  readonly deviation: number;
+  /** Linear score, 0..100: the sum of the signals' scores times their parts. */
+  readonly score: number | null;
+  /** The learned capacity: residualCapacity · speed / meanCapacity, but 0.2..3; 1 where the weight does not use it. */
+  readonly capacity: number;
+  /** What the load says again and again beside the speed. */
+  readonly residualCapacity: number;
+  readonly speed: number;
+  /** What the speed comes from; null: this backend is not compared, its speed is 1. */
+  readonly pace: { readonly finishedRequests: number; readonly runningSeconds: number } | null;
+  /** Adaptive: 1 + gain · deviation. Linear: 1 + 2 · gain · (score - meanScore) / 100. */
+  readonly unboundedLoadFactor: number;
+  /** The same within `loadFactorBounds`. */
+  readonly loadFactor: number;
+  /** What was published before, where that stands because nobody answers. */
+  readonly keptWeight: number | null;
+  /** mostWeight = configuredShare · measureWeight · limitRatio; null: there is nobody to measure by, and no limit. */
+  readonly slowStart: {
+    readonly ageSeconds: number;
+    readonly limitRatio: number;
+    /** Mean of computedWeight / configuredShare of those past slow start. */
+    readonly measureWeight: number | null;
+    readonly mostWeight: number | null;
+  } | null;
+  /** Its gauges stand still while they should move. */
+  readonly frozen: boolean;
+  readonly trickle: { readonly steadySeconds: number; readonly mostWeight: number } | null;
+  readonly computedWeight: number;
+  readonly unditheredWeight: number;
+  /** Kept from new requests because its load is above the mark. */
+  readonly saturated: boolean;
+  /** What set its mark, also where that keeps it from nothing; null: it has none. */
+  readonly mark: MarkExplanation | null;
+  /** In words, in the order of the rule. */
+  readonly reasons: readonly string[];
+}
+
+export interface SampleExplanation {
+  readonly ageSeconds: number;
+  /** null: the engine has no such metric. */
+  readonly queuedRequests: number | null;
+  readonly runningRequests: number | null;
+  readonly kvCacheRatio: number | null;
+}
+
+export interface SignalValueExplanation {
+  readonly name: ScorerName;
+  /** Put in by the rule where the backend's own value does not count. */
+  readonly value: number;
+  /** part · (mean - value) / scale */
+  readonly deviation: number;
+  /** 100 · (1 - (value - least) / spread), but 0..100 */
+  readonly score: number;
+}
+
+export interface MarkExplanation {
+  /** Whose mark was passed. */
+  readonly metric: ScorerName;
+  /** Its value then: requests; KV cache 0..1. */
+  readonly value: number;
+  readonly mark: number;
+  readonly queuedRequests: number;
+  readonly ageSeconds: number;
+}
+
+/** What `GET /explain` answers. */
+export interface GroupListExplanation {
+  readonly serverGroups: readonly {
+    readonly serverGroup: string;
+    /** null: not evaluated yet. */
+    readonly mode: GroupMode | null;
+    readonly backends: number;
+    readonly warnings: number;
+  }[];
+}

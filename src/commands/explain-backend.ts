@@ -1,0 +1,229 @@
+import type {
+  BackendExplanation,
+  DecisionExplanation,
+  MarkExplanation,
+  SampleExplanation,
+  SaturationExplanation,
+  SpeedExplanation,
+} from '../admin/explanation.ts';
+import { METRIC_WORDS, SIGNAL_WORDS } from './explain-words.ts';
+import { duration, figure, operand, percent, plural } from './figures.ts';
+
+/** Why one backend has its weight, with the arithmetic: the first line names it, the others are sentences. */
+export function backendLines(
+  of: BackendExplanation,
+  decision: DecisionExplanation,
+  newest: BackendExplanation | undefined,
+): readonly string[] {
+  const sentences = [
+    sampleSentence(of),
+    ...loadSentences(of, decision),
+    speedSentence(of, decision.speed),
+    capacitySentence(of, decision),
+    slowStartSentence(of),
+    trickleSentence(of),
+    weightSentence(of, decision),
+    markSentence(of, decision.saturation),
+    newestSentence(of, newest),
+  ];
+  return [heading(of), ...sentences.filter((sentence) => sentence !== undefined)];
+}
+
+function heading({ backend, health, weight, shareRatio }: BackendExplanation): string {
+  if (health === null) return `${backend}: not in the assignment`;
+  return `${backend}: ${health}, weight ${figure(weight)}, ${percent(shareRatio)} of new requests`;
+}
+
+function sampleSentence(of: BackendExplanation): string | undefined {
+  const { sample, sampleUse } = of;
+  if (sampleUse === 'aside') return 'Configured weight 0: polled and shown, takes no traffic.';
+  const values = sample === null ? 'Never sampled' : sampleWords(sample);
+  const perShare = of.configuredShare === 1 || of.signals.length === 0 ? '' : `; ${perUnit(of)}`;
+  switch (sampleUse) {
+    case 'fresh':
+      return `${values}${perShare}.`;
+    case 'last':
+      return `${values}: its last sample stands in, as ${silence(of)}${perShare}.`;
+    case 'worst':
+      return `${values}, but ${silence(of)}: the worst of the others counts, ${counted(of)}.`;
+    case 'mean':
+      return `${values}, and ${silence(of)}: the mean counts, ${counted(of)}.`;
+    case 'frozen':
+      return `${values}. Its gauges stand still: they say nothing.`;
+    case 'removed':
+      return `${values}. Out of the assignment until it answers, as ${silence(of)} (OnCollectFailure: Remove).`;
+    case 'none':
+      return of.missedEvaluations === 0 ? undefined : `${values}, and ${silence(of)}.`;
+  }
+}
+
+function sampleWords({
+  ageSeconds,
+  queuedRequests,
+  runningRequests,
+  kvCacheRatio,
+}: SampleExplanation): string {
+  const parts = [
+    `${known(queuedRequests)} queued`,
+    `${known(runningRequests)} running`,
+    `${known(kvCacheRatio)} of the KV cache`,
+  ];
+  return `Sample, ${duration(ageSeconds)} old: ${parts.join(', ')}`;
+}
+
+function known(value: number | null): string {
+  return value === null ? 'unknown' : figure(value);
+}
+
+function silence({ missedEvaluations, failure }: BackendExplanation): string {
+  const cause = failure === null ? '' : ` (${failure.message})`;
+  return `it did not answer in ${plural(missedEvaluations, 'collection')}${cause}`;
+}
+
+function perUnit(of: BackendExplanation): string {
+  return `over its configured share of ${figure(of.configuredShare)} that is ${counted(of)}`;
+}
+
+function counted({ signals }: BackendExplanation): string {
+  return signals.map(({ name, value }) => `${SIGNAL_WORDS[name]} ${figure(value)}`).join(', ');
+}
+
+function loadSentences(of: BackendExplanation, decision: DecisionExplanation): readonly string[] {
+  if (of.signals.length === 0 || decision.gain === null) return [];
+  return [
+    decision.policy === 'Linear' ? scoreSentence(of, decision) : deviationSentence(of, decision),
+    factorSentence(of, decision, decision.gain.value),
+  ];
+}
+
+function deviationSentence(
+  { signals, deviation }: BackendExplanation,
+  decision: DecisionExplanation,
+): string {
+  const terms = decision.signals.map(({ name, part, mean, scale }, index) => {
+    const value = signals[index]?.value ?? 0;
+    return `${SIGNAL_WORDS[name]} ${figure(part)} × (${figure(mean)} - ${figure(value)}) / ${figure(scale)}`;
+  });
+  const word = deviation > 0 ? 'Lighter than' : deviation < 0 ? 'Heavier than' : 'Like';
+  return `${word} the mean: ${terms.join(' + ')} = ${figure(deviation)}.`;
+}
+
+function scoreSentence({ signals, score }: BackendExplanation, decision: DecisionExplanation): string {
+  const terms = decision.signals.map(
+    ({ name, part }, index) =>
+      `${SIGNAL_WORDS[name]} ${figure(part)} × ${figure(signals[index]?.score ?? 0)}`,
+  );
+  return `Score: ${terms.join(' + ')} = ${figure(score ?? 0)}.`;
+}
+
+function factorSentence(of: BackendExplanation, decision: DecisionExplanation, gain: number): string {
+  const { unboundedLoadFactor, loadFactor, deviation, score } = of;
+  const formula =
+    decision.policy === 'Linear'
+      ? `1 + 2 × ${figure(gain)} × (${figure(score ?? 0)} - ${figure(decision.meanScore ?? 0)}) / 100`
+      : `1 + ${figure(gain)} × ${operand(deviation)}`;
+  return `For load: ${formula} = ${figure(unboundedLoadFactor)}${boundWords(unboundedLoadFactor, loadFactor)}.`;
+}
+
+function speedSentence(
+  { pace, speed, health }: BackendExplanation,
+  group: SpeedExplanation | null,
+): string | undefined {
+  if (health === null || pace === null || group === null || group.exponent === 0) return undefined;
+  const { secondsPerRequest, typicalRatio, exponent, meanPower } = group;
+  const { finishedRequests, runningSeconds } = pace;
+  const ratio = (finishedRequests + 20) / (runningSeconds / secondsPerRequest + 20);
+  const unbounded = (ratio / typicalRatio) ** exponent / meanPower;
+  const formula = `((${figure(finishedRequests)} + 20) / (${figure(runningSeconds)} / ${figure(secondsPerRequest)} + 20) / ${figure(typicalRatio)}) ^ ${figure(exponent)} / ${figure(meanPower)}`;
+  const finished = `${figure(finishedRequests)} finished in ${figure(runningSeconds)} s of running`;
+  return `Speed: ${finished}; ${formula} = ${figure(unbounded)}${boundWords(unbounded, speed)}.`;
+}
+
+function capacitySentence(
+  { capacity, residualCapacity, speed, health }: BackendExplanation,
+  { meanCapacity, speed: group }: DecisionExplanation,
+): string | undefined {
+  if (health === null || group === null || group.exponent === 0) return undefined;
+  const unbounded = (residualCapacity * speed) / meanCapacity;
+  return `Learned capacity: ${figure(residualCapacity)} residual × ${figure(speed)} speed / ${figure(meanCapacity)}, the mean, = ${figure(unbounded)}${boundWords(unbounded, capacity)}.`;
+}
+
+/** What is left over from computing is no bound. */
+function boundWords(unbounded: number, bounded: number): string {
+  if (Math.abs(unbounded - bounded) <= 1e-9 * bounded) return '';
+  return unbounded < bounded ? `, but at least ${figure(bounded)}` : `, but at most ${figure(bounded)}`;
+}
+
+function slowStartSentence({ slowStart, configuredShare }: BackendExplanation): string | undefined {
+  if (slowStart === null) return undefined;
+  const { ageSeconds, limitRatio, measureWeight, mostWeight } = slowStart;
+  const joined = `Slow start, it joined ${duration(ageSeconds)} earlier`;
+  if (measureWeight === null || mostWeight === null)
+    return `${joined}: no limit, as there is no load to measure by.`;
+  return `${joined}: at most ${figure(configuredShare)} configured × ${figure(measureWeight)}, the others' mean, × ${figure(limitRatio)} = ${figure(mostWeight)}.`;
+}
+
+function trickleSentence({ trickle }: BackendExplanation): string | undefined {
+  if (trickle === null) return undefined;
+  return `Still for ${duration(trickle.steadySeconds)}: at most ${figure(trickle.mostWeight)}, 0.02 of the mean.`;
+}
+
+function weightSentence(of: BackendExplanation, decision: DecisionExplanation): string | undefined {
+  if (of.health === null) return undefined;
+  const { meanComputedWeight: mean, weightScale } = decision;
+  const integer = figure(Math.round(of.unditheredWeight));
+  return `Weight: ${productWords(of)}; over the mean of all, ${figure(mean)}, × ${figure(weightScale)} = ${integer}${ditherWords(of)}.`;
+}
+
+function productWords(of: BackendExplanation): string {
+  const { configuredShare, configuredWeight, capacity, loadFactor, keptWeight, computedWeight, signals } = of;
+  if (keptWeight !== null) return `${figure(keptWeight)}, as published before`;
+  const factors = [
+    `${figure(configuredShare)} configured${configuredShare === 1 ? '' : ` (Weight ${configuredWeight})`}`,
+    ...(capacity === 1 ? [] : [`${figure(capacity)} learned capacity`]),
+    ...(signals.length === 0 ? [] : [`${figure(loadFactor)} for load`]),
+  ];
+  const product = configuredShare * capacity * loadFactor;
+  const limited = computedWeight < product * (1 - 1e-9) ? `, limited to ${figure(computedWeight)}` : '';
+  return `${factors.join(' × ')}${factors.length === 1 ? '' : ` = ${figure(product)}`}${limited}`;
+}
+
+/** The small shift that keeps Envoy's schedule from leaving some out. */
+function ditherWords({ weight, unditheredWeight }: BackendExplanation): string {
+  const shift = weight / unditheredWeight - 1;
+  if (weight === Math.round(unditheredWeight)) return '';
+  return `, dithered by ${shift < 0 ? '-' : '+'}${percent(Math.abs(shift))}: ${figure(weight)}`;
+}
+
+function markSentence(of: BackendExplanation, saturation: SaturationExplanation | null): string | undefined {
+  const { mark, saturated, frozen } = of;
+  if (mark === null) return saturated ? 'Saturated: kept from new requests.' : undefined;
+  const set = `${causeWords(mark)}, ${duration(mark.ageSeconds)} earlier`;
+  if (saturated) return `Saturated, no new requests: ${set}; ${clearWords(saturation)}.`;
+  const why = frozen
+    ? 'its gauges stand still'
+    : 'every backend that answers is, and this one has not answered';
+  return `Marked as saturated (${set}), but not kept from requests: ${why}.`;
+}
+
+function causeWords({ metric, value, mark, queuedRequests }: MarkExplanation): string {
+  const over = `${figure(value)} ${METRIC_WORDS[metric]}`;
+  return metric === 'KVCacheUtilization'
+    ? `${over}, the mark is ${figure(mark)}, with ${figure(queuedRequests)} queued`
+    : `${over}, above the mark of ${figure(mark)}`;
+}
+
+function clearWords(saturation: SaturationExplanation | null): string {
+  if (saturation === null) return 'the mark goes with the next sample';
+  const { queuedClearRequests, runningClearRequests } = saturation;
+  const running = runningClearRequests === null ? '' : ` and ${figure(runningClearRequests)} running`;
+  return `until at most ${figure(queuedClearRequests)} are queued${running}`;
+}
+
+function newestSentence(of: BackendExplanation, newest: BackendExplanation | undefined): string | undefined {
+  if (newest === undefined || of.health === null) return undefined;
+  const [before, after] = [of, newest].map(({ unditheredWeight }) => figure(Math.round(unditheredWeight)));
+  if (after === before) return undefined;
+  const from = newest.sample === null ? '' : ` (${sampleWords(newest.sample)})`;
+  return `Newest evaluation: ${after} instead of ${before}${from}.`;
+}

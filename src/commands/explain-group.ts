@@ -1,0 +1,131 @@
+import type {
+  AdmissionExplanation,
+  DecisionExplanation,
+  GainExplanation,
+  GroupExplanation,
+  SaturationExplanation,
+  SignalExplanation,
+  SpeedExplanation,
+} from '../admin/explanation.ts';
+import { MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
+import { duration, figure, percent, plural } from './figures.ts';
+
+/** What is to be said of the group before its backends. An empty line stands for itself. */
+export function groupLines(explanation: GroupExplanation): readonly string[] {
+  const { serverGroup, published, newest } = explanation;
+  const { decision } = published;
+  const now = newest?.decision ?? decision;
+  return [
+    `${serverGroup}: ${modeWords(now)}.`,
+    ...publishedLines(explanation),
+    ...now.warnings.map((warning) => `Warning: ${warning}.`),
+    ...section(admissionLines(decision.admission)),
+    ...section(gainLines(decision.gain)),
+    ...section(signalLines(decision)),
+    ...section(speedLines(decision.speed)),
+    ...section(saturationLines(decision.saturation)),
+  ];
+}
+
+function section(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function modeWords({ mode, policy, envoyLbPolicy }: DecisionExplanation): string {
+  if (policy === null) return `${MODE_WORDS.configured}, as the group has no load-aware extension`;
+  return `${MODE_WORDS[mode]} (Policy ${policy}, EnvoyLbPolicy ${envoyLbPolicy})`;
+}
+
+function publishedLines({ published, newest, xdsStreams }: GroupExplanation): readonly string[] {
+  const { version, ageSeconds, reason, firstAcknowledgementSeconds: first } = published;
+  const because = reason === null ? '' : `, because ${REASON_WORDS[reason]}`;
+  const taken =
+    first === null
+      ? 'No sidecar has acknowledged it'
+      : `The first sidecar acknowledged it ${duration(first)} after it went out`;
+  const { open, following, current } = xdsStreams;
+  return [
+    `Published ${duration(ageSeconds)} ago${because}; version ${version}.`,
+    `${taken}; ${current} of ${following} streams that follow this group have it (xDS streams open: ${open}).`,
+    newest === null
+      ? 'It is the newest evaluation.'
+      : `The newest evaluation, ${duration(newest.decision.ageSeconds)} ago, would move ${percent(newest.movedShareRatio)} of the requests, too little to publish. Below is what is published.`,
+  ];
+}
+
+function admissionLines(admission: AdmissionExplanation): readonly string[] {
+  const { kind, publishedShareRatio: share, computedShareRatio: computed, figures, reason } = admission;
+  const wait =
+    figures === null
+      ? ''
+      : `A new request waits ${figure(figures.waitSeconds)} s for its turn: ${figure(figures.meanQueuedRequests)} queued on average / ${figure(figures.finishedPerSecond)} finished per second.`;
+  switch (kind) {
+    case 'disabled':
+      return [];
+    case 'unavailable':
+      return [`Admission: nothing is refused, only the marks protect the backends: ${reason ?? 'unknown'}.`];
+    case 'off':
+      if (figures === null) return ['Admission: nothing is refused.'];
+      return [
+        `Admission: nothing is refused. ${wait}`,
+        `  Refusing begins when that and twice the median queue / the same, now ${figure(figures.medianWaitSeconds)} s, are both above ${figure(figures.engagedAboveSeconds)} s, or more than half of the backends above their marks, now ${figures.markedBackends} of ${figures.backends}.`,
+      ];
+    case 'shedding':
+      return [
+        `Admission: sidecars refuse ${percent(share)} of the requests (computed: ${percent(computed)}). ${wait}`.trimEnd(),
+        ...(figures === null ? [] : [`  Aimed at is a wait of ${figure(figures.targetSeconds)} s.`]),
+      ];
+  }
+}
+
+function gainLines(gain: GainExplanation | null): readonly string[] {
+  if (gain === null) return [];
+  const { value, intervalSeconds, delaySeconds, staySeconds, remainingRatio: remaining, trust } = gain;
+  const age = intervalSeconds + delaySeconds;
+  const limited = gain.feedback > gain.limit;
+  return [
+    `Gain ${figure(value)}: how strongly weights answer to a difference in load.`,
+    `  A sample is ${figure(age)} s old before weights of a newer one are in force (Interval ${figure(intervalSeconds)} s + delay ${figure(delaySeconds)} s),`,
+    `  and a request stays ${figure(staySeconds)} s: exp(-${figure(age)} / ${figure(staySeconds)}) = ${figure(remaining)} of what it counted is still there.`,
+    `  ${figure(trust)} × ${figure(remaining)} / (1 - ${figure(remaining)}) = ${figure(gain.feedback)}, ${limited ? 'limited to' : 'below the limit of'} ${figure(gain.limit)}: ${figure(gain.meanInsideRequests)} requests inside on average / 16, but 1 to 3.`,
+  ];
+}
+
+function signalLines({ signals, policy, meanScore }: DecisionExplanation): readonly string[] {
+  if (signals.length === 0) return [];
+  const heading =
+    policy === 'Linear'
+      ? `Compared by score, 0 to 100; the mean is ${figure(meanScore ?? 0)}. Requests are per unit of configured weight:`
+      : 'Compared with the means; requests are per unit of configured weight, those inside are queued and running:';
+  return [heading, ...signals.map((signal) => `  ${signalLine(signal, policy === 'Linear')}`)];
+}
+
+function signalLine({ name, part, mean, scale, least, spread }: SignalExplanation, linear: boolean): string {
+  const how = linear
+    ? `100 at ${figure(least)}, 0 at ${figure(least + spread)}`
+    : `mean ${figure(mean)}, in units of ${figure(scale)}`;
+  return `${SIGNAL_WORDS[name]}: ${how}, counts ${figure(part)}`;
+}
+
+function speedLines(speed: SpeedExplanation | null): readonly string[] {
+  if (speed === null) return [];
+  const { backends, finishedRequests, runningSeconds, secondsPerRequest, exponent } = speed;
+  const chance =
+    exponent === 0
+      ? 'their differences may be chance, so that all count as equally fast'
+      : `of their differences ${percent(exponent)} counts, the rest may be chance`;
+  return [
+    `Speed: of late ${plural(backends, 'backend')} finished ${figure(finishedRequests)} requests in ${figure(runningSeconds)} s of running, ${figure(secondsPerRequest)} s for each; ${chance}.`,
+  ];
+}
+
+function saturationLines(saturation: SaturationExplanation | null): readonly string[] {
+  if (saturation === null) return [];
+  const { queuedMarkRequests, queuedClearRequests: clear, kvCacheMarkRatio } = saturation;
+  const { runningMarkRequests, runningClearRequests } = saturation;
+  const orRunning = runningMarkRequests === null ? '' : `, or above ${figure(runningMarkRequests)} running`;
+  const andRunning = runningClearRequests === null ? '' : ` and ${figure(runningClearRequests)} running`;
+  return [
+    `Saturated: above ${figure(queuedMarkRequests)} queued, or from ${figure(kvCacheMarkRatio)} of the KV cache with more than ${figure(clear)} queued${orRunning}; until at most ${figure(clear)} are queued${andRunning}.`,
+  ];
+}

@@ -1,0 +1,33 @@
+import type { GroupExplanation } from '../admin/explanation.ts';
+import type { GroupMode, ScorerName } from '../core/model.ts';
+
+/** What a signal is called in a sentence. */
+export const SIGNAL_WORDS: Readonly<Record<ScorerName, string>> = {
+  TotalQueuedRequests: 'queue',
+  KVCacheUtilization: 'KV cache',
+  RunningRequests: 'requests inside',
+};
+
+/** What a metric is called after its value. */
+export const METRIC_WORDS: Readonly<Record<ScorerName, string>> = {
+  TotalQueuedRequests: 'queued',
+  KVCacheUtilization: 'of the KV cache',
+  RunningRequests: 'running',
+};
+
+export const MODE_WORDS: Readonly<Record<GroupMode, string>> = {
+  balanced: 'weights follow the load',
+  kept: 'no backend answers, the weights published before stand',
+  configured: 'configured weights',
+};
+
+type Reason = NonNullable<GroupExplanation['published']['reason']>;
+
+export const REASON_WORDS: Readonly<Record<Reason, string>> = {
+  first: 'it was the first',
+  membership: 'a backend came or left',
+  health: 'the health of a backend changed',
+  configuration: 'a configured weight changed',
+  admission: 'the share that sidecars refuse changed',
+  shares: 'the shares moved',
+};

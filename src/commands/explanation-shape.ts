@@ -1,0 +1,203 @@
+import type {
+  AdmissionExplanation,
+  BackendExplanation,
+  DecisionExplanation,
+  GainExplanation,
+  GroupExplanation,
+  MarkExplanation,
+  NewestExplanation,
+  PublishedExplanation,
+  SampleExplanation,
+  SaturationExplanation,
+  SignalExplanation,
+  SignalValueExplanation,
+  SpeedExplanation,
+  XdsStreamsExplanation,
+} from '../admin/explanation.ts';
+import { aFlag, aNumber, aText, type Fields, listOf, objectOf, oneOf, orNull, type Shape } from './shape.ts';
+
+/** What one finds at an address need not be a Plimsoll, nor one of this version. */
+
+const scorer = oneOf(['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests']);
+
+const gain = objectOf({
+  value: aNumber,
+  intervalSeconds: aNumber,
+  delaySeconds: aNumber,
+  staySeconds: aNumber,
+  remainingRatio: aNumber,
+  trust: aNumber,
+  feedback: aNumber,
+  meanInsideRequests: aNumber,
+  limit: aNumber,
+} satisfies Fields<GainExplanation>);
+
+const speed = objectOf({
+  backends: aNumber,
+  finishedRequests: aNumber,
+  runningSeconds: aNumber,
+  secondsPerRequest: aNumber,
+  typicalRatio: aNumber,
+  exponent: aNumber,
+  meanPower: aNumber,
+} satisfies Fields<SpeedExplanation>);
+
+const saturation = objectOf({
+  queuedMarkRequests: aNumber,
+  queuedClearRequests: aNumber,
+  kvCacheMarkRatio: aNumber,
+  runningMarkRequests: orNull(aNumber),
+  runningClearRequests: orNull(aNumber),
+} satisfies Fields<SaturationExplanation>);
+
+const admission = objectOf({
+  kind: oneOf(['disabled', 'unavailable', 'off', 'shedding']),
+  publishedShareRatio: aNumber,
+  computedShareRatio: aNumber,
+  reason: orNull(aText),
+  figures: orNull(
+    objectOf({
+      backends: aNumber,
+      markedBackends: aNumber,
+      medianQueuedRequests: aNumber,
+      meanQueuedRequests: aNumber,
+      finishedPerSecond: aNumber,
+      waitSeconds: aNumber,
+      medianWaitSeconds: aNumber,
+      engagedAboveSeconds: aNumber,
+      targetSeconds: aNumber,
+    } satisfies Fields<NonNullable<AdmissionExplanation['figures']>>),
+  ),
+} satisfies Fields<AdmissionExplanation>);
+
+const signal = objectOf({
+  name: scorer,
+  part: aNumber,
+  mean: aNumber,
+  scale: aNumber,
+  least: aNumber,
+  spread: aNumber,
+} satisfies Fields<SignalExplanation>);
+
+const sample = objectOf({
+  ageSeconds: aNumber,
+  queuedRequests: orNull(aNumber),
+  runningRequests: orNull(aNumber),
+  kvCacheRatio: orNull(aNumber),
+} satisfies Fields<SampleExplanation>);
+
+const backend = objectOf({
+  backend: aText,
+  health: orNull(oneOf(['HEALTHY', 'UNHEALTHY', 'DRAINING'])),
+  weight: aNumber,
+  shareRatio: aNumber,
+  configuredWeight: aNumber,
+  configuredShare: aNumber,
+  sample: orNull(sample),
+  sampleUse: oneOf(['fresh', 'last', 'worst', 'mean', 'frozen', 'aside', 'removed', 'none']),
+  missedEvaluations: aNumber,
+  failure: orNull(
+    objectOf({ kind: aText, message: aText } satisfies Fields<NonNullable<BackendExplanation['failure']>>),
+  ),
+  signals: listOf(
+    objectOf({
+      name: scorer,
+      value: aNumber,
+      deviation: aNumber,
+      score: aNumber,
+    } satisfies Fields<SignalValueExplanation>),
+  ),
+  deviation: aNumber,
+  score: orNull(aNumber),
+  capacity: aNumber,
+  residualCapacity: aNumber,
+  speed: aNumber,
+  pace: orNull(
+    objectOf({ finishedRequests: aNumber, runningSeconds: aNumber } satisfies Fields<
+      NonNullable<BackendExplanation['pace']>
+    >),
+  ),
+  unboundedLoadFactor: aNumber,
+  loadFactor: aNumber,
+  keptWeight: orNull(aNumber),
+  slowStart: orNull(
+    objectOf({
+      ageSeconds: aNumber,
+      limitRatio: aNumber,
+      measureWeight: orNull(aNumber),
+      mostWeight: orNull(aNumber),
+    } satisfies Fields<NonNullable<BackendExplanation['slowStart']>>),
+  ),
+  frozen: aFlag,
+  trickle: orNull(
+    objectOf({ steadySeconds: aNumber, mostWeight: aNumber } satisfies Fields<
+      NonNullable<BackendExplanation['trickle']>
+    >),
+  ),
+  computedWeight: aNumber,
+  unditheredWeight: aNumber,
+  saturated: aFlag,
+  mark: orNull(
+    objectOf({
+      metric: scorer,
+      value: aNumber,
+      mark: aNumber,
+      queuedRequests: aNumber,
+      ageSeconds: aNumber,
+    } satisfies Fields<MarkExplanation>),
+  ),
+  reasons: listOf(aText),
+} satisfies Fields<BackendExplanation>);
+
+const decision = objectOf({
+  ageSeconds: aNumber,
+  mode: oneOf(['balanced', 'kept', 'configured']),
+  policy: orNull(oneOf(['Adaptive', 'Linear'])),
+  envoyLbPolicy: oneOf(['LeastRequest', 'RoundRobin']),
+  gain: orNull(gain),
+  saturation: orNull(saturation),
+  admission,
+  signals: listOf(signal),
+  speed: orNull(speed),
+  meanCapacity: aNumber,
+  meanScore: orNull(aNumber),
+  loadFactorBounds: orNull(
+    objectOf({ least: aNumber, most: aNumber } satisfies Fields<{ least: number; most: number }>),
+  ),
+  meanComputedWeight: aNumber,
+  weightScale: aNumber,
+  warnings: listOf(aText),
+  backends: listOf(backend),
+} satisfies Fields<DecisionExplanation>);
+
+const explanation = objectOf({
+  serverGroup: aText,
+  published: objectOf({
+    version: aText,
+    ageSeconds: aNumber,
+    reason: orNull(
+      oneOf(['first', 'membership', 'health', 'configuration', 'admission', 'shares'] satisfies NonNullable<
+        PublishedExplanation['reason']
+      >[]),
+    ),
+    firstAcknowledgementSeconds: orNull(aNumber),
+    decision,
+  } satisfies Fields<PublishedExplanation>),
+  newest: orNull(objectOf({ movedShareRatio: aNumber, decision } satisfies Fields<NewestExplanation>)),
+  xdsStreams: objectOf({
+    open: aNumber,
+    following: aNumber,
+    current: aNumber,
+  } satisfies Fields<XdsStreamsExplanation>),
+} satisfies Fields<GroupExplanation>);
+
+/** @returns undefined: it is a {@link GroupExplanation} */
+export function wrongInExplanation(value: unknown): string | undefined {
+  return explanation(value, '');
+}
+
+/** The list that an answer of 404 has; empty when it has none. */
+export function namesIn(value: unknown, list: 'serverGroups' | 'backends'): readonly string[] {
+  const shape: Shape = objectOf({ [list]: listOf(aText) });
+  return shape(value, '') === undefined ? (value as Record<typeof list, readonly string[]>)[list] : [];
+}
