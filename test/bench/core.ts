@@ -30,6 +30,7 @@ function groupOf(size: number): ServerGroup {
     name: 'bench',
     envoyLbPolicy: 'LeastRequest',
     retryAfterSeconds: 1,
+    outlierDetection: true,
     servers,
     loadAware: {
       collect: { timeoutSeconds: 1, intervalSeconds: 1, host: undefined, path: '/metrics', method: 'GET' },
@@ -44,6 +45,7 @@ function groupOf(size: number): ServerGroup {
           totalQueuedRequests: { mark: 10, clear: 3 },
           kvCacheUtilization: { mark: 0.98 },
           runningRequests: undefined,
+          admission: 'Proportional',
         },
         onCollectFailure: 'Keep',
       },

@@ -38,7 +38,7 @@ async function startBackend(name: string): Promise<Endpoint> {
 
 /** Puts an assignment where Envoy watches. */
 async function publish(endpoints: readonly Endpoint[]): Promise<void> {
-  const value = encodeAssignment({ serverGroup: 'llama', endpoints });
+  const value = encodeAssignment({ serverGroup: 'llama', endpoints, dropShare: 0 });
   const response = fullType('envoy.service.discovery.v3.DiscoveryResponse')
     .encode({ versionInfo: '1', resources: [{ type_url: TYPE_URLS.endpoint, value }] })
     .finish();

@@ -60,6 +60,7 @@ function fleet(weight: number): Snapshot {
   const assignments = CLUSTERS.map((serverGroup) => ({
     serverGroup,
     endpoints: [{ address: '127.0.0.1', port: 1, weight, health: 'HEALTHY' as const }],
+    dropShare: 0,
   }));
   const resources = assignments.map((assignment) => ({
     typeUrl: TYPE_URLS.endpoint,

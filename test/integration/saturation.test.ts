@@ -15,7 +15,13 @@ for (const mode of ['ads', 'eds'] as const) {
     before(async () => {
       await startBackends(backends);
       for (const backend of backends) backend.moving = true;
-      voyage = await Voyage.start({ backends, mode, group: 'RetryAfterSeconds: 7' });
+      voyage = await Voyage.start({
+        backends,
+        mode,
+        group: 'RetryAfterSeconds: 7',
+        // marks alone, so that everything is refused or nothing
+        scheduler: 'Saturation: {Admission: None}',
+      });
     });
     after(async () => {
       await voyage.end();

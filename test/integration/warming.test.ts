@@ -83,7 +83,7 @@ for (const [index, [transport, sources]] of TRANSPORTS.entries()) {
 test('a new cluster that shares the endpoints of another is warm at once', async (t) => {
   const store = new SnapshotStore();
   const group = serverGroup('llama');
-  const endpoints = encodeAssignment({ serverGroup: 'llama', endpoints: [] });
+  const endpoints = encodeAssignment({ serverGroup: 'llama', endpoints: [], dropShare: 0 });
   const publish = (...names: readonly string[]): void => {
     const clusters = names.map((name) =>
       resourceOf(

@@ -10,5 +10,5 @@ export function assignmentOf(number: number, backends: number): Assignment {
     weight: 90_000 + ((index * 7919 + number * 104_729) % 20_000),
     health: 'HEALTHY' as const,
   }));
-  return { serverGroup: GROUP, endpoints };
+  return { serverGroup: GROUP, endpoints, dropShare: 0 };
 }

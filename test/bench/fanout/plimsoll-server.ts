@@ -10,6 +10,8 @@ import { createInterface } from 'node:readline';
 import { Metrics } from '../../../src/admin/metrics.ts';
 import { rehearse } from '../../../src/commands/rehearsal.ts';
 import type { Assignment } from '../../../src/core/model.ts';
+import { AckDelay } from '../../../src/publish/ack-delay.ts';
+import { ApplyDelay } from '../../../src/publish/apply-delay.ts';
 import { Publisher } from '../../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -29,6 +31,15 @@ const metrics = new Metrics(
   () => [],
   () => systemClock.now(),
 );
+const ackDelay = new AckDelay();
+const applyDelay = new ApplyDelay({
+  applied: (times) => {
+    metrics.delays.applied(GROUP, times);
+  },
+  unapplied: (reason, streams) => {
+    metrics.delays.unapplied(GROUP, reason, streams);
+  },
+});
 const server = new XdsServer({
   services: XDS_SERVICES,
   sourceOf: () => store,
@@ -40,14 +51,19 @@ const server = new XdsServer({
     streamOpened: (service, variant) => {
       metrics.streamOpened(service, variant);
     },
-    streamClosed: (service, variant) => {
+    streamClosed: (service, variant, stream) => {
       metrics.streamClosed(service, variant);
+      applyDelay.left(stream);
     },
     sent: (typeUrl, bytes) => {
       metrics.sent(typeUrl, bytes);
     },
-    acknowledged: ({ typeUrl }) => {
+    acknowledged: ({ typeUrl, stream, resources, subscribedAtMs, atMs }) => {
       metrics.acknowledged(typeUrl);
+      for (const version of resources.values()) {
+        ackDelay.acknowledged(version, subscribedAtMs, atMs);
+        applyDelay.acknowledged(stream, version, atMs);
+      }
     },
     rejected: ({ typeUrl, node }) => {
       metrics.rejected(typeUrl, node);
@@ -67,6 +83,7 @@ const plainGroup = {
   name: GROUP,
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
+  outlierDetection: true,
   servers: [],
   loadAware: undefined,
 } as const;
@@ -104,6 +121,10 @@ function push(number: number): string {
   const assignment = prepared.get(number);
   if (assignment === undefined) throw new Error(`push ${number} is not prepared`);
   prepared.delete(number);
-  publisher.publish(assignment);
+  const startedAtMs = systemClock.now();
+  const { version } = publisher.publish(assignment);
+  const nowMs = systemClock.now();
+  ackDelay.published(version, startedAtMs, nowMs);
+  applyDelay.published(version, { startedAtMs, endedAtMs: startedAtMs }, nowMs);
   return 'pushed';
 }

@@ -1,0 +1,41 @@
+import type { Estimate } from './bootstrap.ts';
+
+/** How figures are written for people. */
+
+/** A share as a percentage without the sign: `97.4`. */
+export function percent(share: number): string {
+  return number(share * 100, 1);
+}
+
+/** `97.4 (96.1 to 98.2)`, of 100. */
+export function percentWithInterval({ value, low, high }: Estimate): string {
+  return `${percent(value)} (${percent(low)} to ${percent(high)})`;
+}
+
+/** `0.62 (0.41 to 0.90)`. */
+export function ratioWithInterval({ value, low, high }: Estimate): string {
+  return `${ratio(value)} (${ratio(low)} to ${ratio(high)})`;
+}
+
+/** `-1.3 (-2.0 to -0.4) points`, of shares. */
+export function pointsWithInterval(difference: Estimate): string {
+  return `${percentWithInterval(difference)} points`;
+}
+
+export function ratio(value: number): string {
+  return number(value, value >= 99.5 ? 0 : 2);
+}
+
+/** Three digits that count: `15.1`, `0.45`, `0.032`. */
+export function seconds(value: number): string {
+  if (value === 0) return '0';
+  if (value >= 10) return number(value, value >= 99.95 ? 0 : 1);
+  return number(value, value >= 0.0995 ? 2 : 3);
+}
+
+export function number(value: number, digits: number): string {
+  if (Number.isNaN(value)) return '–';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
+  // No `-0.0`.
+  return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1');
+}

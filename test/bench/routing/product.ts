@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const BENCH = 'test/bench/routing';
+/**
+ * Files of the bench that no measured figure depends on: they plan, keep, judge and show, and what they ask of a cell is
+ * in its specification. A file that is not named here makes another version when it changes: the safe side.
+ */
+export const BESIDE: ReadonlySet<string> = new Set(
+  [
+    'bootstrap.ts',
+    'cell-store.ts',
+    'comparison.ts',
+    'goals.ts',
+    'judge.ts',
+    'main.ts',
+    'markdown.ts',
+    'measures.ts',
+    'numerals.ts',
+    'picture.ts',
+    'planner.ts',
+    'player.ts',
+    'product.ts',
+    'progress.ts',
+    'report.ts',
+    'row.ts',
+    'scenarios.ts',
+    'statistics.ts',
+  ].map((name) => join(BENCH, name)),
+);
+
+/**
+ * The version of what is measured: 12 hexadecimal digits over the contents of the product, its locked dependencies and
+ * the part of the bench that plays a cell. A commit that touches only documents keeps it, an edit without commit does not.
+ */
+export function productVersion(): string {
+  const files = ['src', BENCH].flatMap(filesBelow).filter((file) => !BESIDE.has(file));
+  const hash = createHash('sha256');
+  for (const file of ['package-lock.json', ...files.toSorted()])
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(ROOT, file)))
+      .update('\0');
+  return hash.digest('hex').slice(0, 12);
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath.slice(ROOT.length), name));
+}

@@ -1,0 +1,15 @@
+import { strict as assert } from 'node:assert';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import { BESIDE, productVersion } from '../../../bench/routing/product.ts';
+
+test('one version for one state of the files', () => {
+  assert.match(productVersion(), /^[0-9a-f]{12}$/);
+  assert.equal(productVersion(), productVersion());
+});
+
+test('every file that is left out is there', () => {
+  for (const file of BESIDE)
+    assert.ok(existsSync(fileURLToPath(new URL(`../../../../${file}`, import.meta.url))), file);
+});
