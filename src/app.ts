@@ -4,6 +4,7 @@ import { CollectorPool } from './collect/pool.ts';
 import type { Configuration, GroupDecision, ListenAddress } from './core/model.ts';
 import { Balancer } from './publish/balancer.ts';
 import { Publisher } from './publish/publisher.ts';
+import type { RolloutTimes } from './publish/rollout.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
 import { formatHostPort } from './runtime/host-port.ts';
@@ -22,15 +23,6 @@ export interface BoundAddresses {
 }
 
 /**
- * After a reload: until then every sidecar has the new clusters with their endpoints, of which the first are held back
- * for up to 2 s.
- */
-const FOLLOW_MS = 3_000;
-
-/** After that: longer than the 10 minutes that an Envoy lets the connections of a removed listener go on. */
-const RETIRE_MS = 15 * 60_000;
-
-/**
  * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
  * the admin server looking on. One thing flows back: when sidecars took an assignment.
  */
@@ -46,7 +38,7 @@ export class App {
   readonly #warnings = new Map<string, string>();
   #configuration: Configuration;
   #stopping = false;
-  #cancelReload = (): void => undefined;
+  #cancelStep = (): void => undefined;
   #announced = false;
   #bound: BoundAddresses | undefined;
   #endpointStreams = 0;
@@ -55,6 +47,8 @@ export class App {
     readonly configuration: Configuration;
     readonly clock: Clock;
     readonly log: Logger;
+    /** Default: as sidecars need it. */
+    readonly rolloutTimes?: RolloutTimes;
   }) {
     const { clock, log } = options;
     this.#configuration = options.configuration;
@@ -79,6 +73,7 @@ export class App {
     this.#publisher = new Publisher(
       encoder,
       AUDIENCES.map((audience) => ({ store: stores[audience], listener: listenerEncoders[audience] })),
+      options.rolloutTimes,
     );
     this.#balancer = new Balancer({
       publisher: this.#publisher,
@@ -175,7 +170,7 @@ export class App {
     // before both addresses are bound, start() goes on with it
     if (this.#bound !== undefined) {
       this.#configure(this.#configuration);
-      this.#finishReload();
+      this.#advance();
     }
     this.#metrics.reloaded('success');
     this.#log.info({ serverGroups: configuration.serverGroups.length }, 'configuration reloaded');
@@ -192,7 +187,7 @@ export class App {
    */
   async stop(hurry: AbortSignal): Promise<void> {
     this.#stopping = true;
-    this.#cancelReload();
+    this.#cancelStep();
     await this.#collectors.stop();
     const { drainSeconds } = this.#configuration.xds;
     this.#log.info({ drainSeconds }, 'stopping: sidecars keep their last assignment');
@@ -202,7 +197,7 @@ export class App {
   }
 
   #configure({ serverGroups, listeners }: Configuration): void {
-    const gone = this.#publisher.configure(serverGroups, listeners);
+    const gone = this.#publisher.configure(serverGroups, listeners, this.#clock.now());
     this.#balancer.configure(serverGroups);
     this.#collectors.configure(serverGroups);
     for (const serverGroup of gone) {
@@ -213,14 +208,13 @@ export class App {
     this.#announce();
   }
 
-  /** What a reload changed goes out in steps, see {@link Publisher.configure}. Another reload begins them anew. */
-  #finishReload(): void {
-    this.#cancelReload();
-    this.#cancelReload = this.#clock.schedule(FOLLOW_MS, () => {
-      this.#publisher.follow();
-      this.#cancelReload = this.#clock.schedule(RETIRE_MS, () => {
-        this.#publisher.retire();
-      });
+  /** What a reload changed goes out in steps, see {@link Publisher.configure}. */
+  #advance(): void {
+    this.#cancelStep();
+    const nextMs = this.#publisher.advance(this.#clock.now());
+    if (nextMs === undefined) return;
+    this.#cancelStep = this.#clock.schedule(nextMs - this.#clock.now(), () => {
+      this.#advance();
     });
   }
 

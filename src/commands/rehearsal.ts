@@ -1,4 +1,4 @@
-import type { Configuration, ServerGroup } from '../core/model.ts';
+import type { ServerGroup } from '../core/model.ts';
 import { Publisher } from '../publish/publisher.ts';
 import { SnapshotStore } from '../publish/snapshot-store.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
@@ -7,6 +7,7 @@ import { encoder, listenerEncoders } from '../xds/encoder.ts';
 import { RehearsalClient } from '../xds/rehearsal-client.ts';
 import { type XdsObserver, XdsServer } from '../xds/server.ts';
 import { XDS_SERVICES } from '../xds/services.ts';
+import type { XdsSettings } from '../xds/settings.ts';
 
 const STREAMS = 50;
 const PUSHES = 30;
@@ -20,6 +21,24 @@ const GROUP: ServerGroup = {
   outlierDetection: true,
   servers: [],
   loadAware: undefined,
+};
+
+/** Wide enough for the rehearsal, whatever real sidecars are allowed. */
+const SETTINGS: XdsSettings = {
+  limits: {
+    streams: 1000,
+    streamsPerIdentity: 1000,
+    streamsPerConnection: 100,
+    names: 1000,
+    nameLength: 512,
+    messageBytes: 1024 * 1024,
+    requestsPerSecond: 1e6,
+    newStreamsPerSecond: 1e6,
+    readSeconds: 60,
+    ackSeconds: 60,
+  },
+  keepalive: { intervalSeconds: 30, timeoutSeconds: 10 },
+  maxConnectionAgeSeconds: undefined,
 };
 
 const ignore = (): void => undefined;
@@ -39,12 +58,12 @@ const OBSERVER: XdsObserver = {
  * compiled when the first sidecars come: after a start they all come at once, and the first pushes would cost two to three times
  * what later ones do. What it cannot do in 5 s it leaves out; everything works without.
  */
-export async function rehearse(xds: Configuration['xds'], clock: Clock): Promise<void> {
+export async function rehearse(clock: Clock, settings = SETTINGS): Promise<void> {
   const store = new SnapshotStore();
   const server = new XdsServer({
     services: XDS_SERVICES,
     sourceOf: () => store,
-    settings: { ...xds, limits: { ...xds.limits, requestsPerSecond: 1e6, newStreamsPerSecond: 1e6 } },
+    settings,
     clock,
     log: silentLogger,
     observer: OBSERVER,
@@ -73,7 +92,7 @@ class Play {
 
   constructor(store: SnapshotStore) {
     this.#publisher = new Publisher(encoder, [{ store, listener: listenerEncoders.aggregated }]);
-    this.#publisher.configure([GROUP], []);
+    this.#publisher.configure([GROUP], [], 0);
   }
 
   /** Resolves when each client has had each push. */

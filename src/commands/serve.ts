@@ -35,7 +35,7 @@ export async function serve(
   const onReload = reloader(options.config, app, log);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', onReload);
   try {
-    await rehearse(configuration.xds, systemClock);
+    await rehearse(systemClock);
     await app.start();
     await aborted(stop.signal);
     await app.stop(hurry.signal);

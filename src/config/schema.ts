@@ -51,7 +51,7 @@ const limits = map({
   StreamsPerIdentity: integer(1, 1_000_000)
     .default(1000)
     .describe(
-      'Open streams of one client, its connections, and the most it may open in a second. ' +
+      'Open streams of one client, its connections, and the most it may open at once. ' +
         'A client is who its certificate says; without one, an IP address.',
     ),
   StreamsPerConnection: integer(1, 100_000)
@@ -70,13 +70,21 @@ const limits = map({
     .describe('Size of a request. The first one of an Envoy is about 61 kB.'),
   RequestsPerSecond: integer(10, 1_000_000)
     .default(100)
-    .describe('Requests of one stream in a second. Each acknowledgement is one.'),
+    .describe(
+      'Requests of one stream in a second; each acknowledgement is one. ' +
+        'All streams of a client together: 20 times StreamsPerIdentity.',
+    ),
   NewStreamsPerSecond: integer(1, 1_000_000)
     .default(2000)
-    .describe('New streams of all clients in a second; the others come back after a while of their own.'),
+    .describe(
+      'New streams of all clients in a second, and of one a tenth; ' +
+        'the others come back after a while of their own.',
+    ),
   ReadSeconds: seconds()
     .default(30)
-    .describe('A client that takes nothing of a response for this long loses its connection.'),
+    .describe(
+      'A client that takes nothing of a response, or leaves a request unfinished, for this long loses its connection.',
+    ),
   AckSeconds: seconds()
     .default(60)
     .describe('A client that leaves a response unanswered for this long gets the next one regardless.'),

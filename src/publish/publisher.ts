@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Assignment, Listener, ServerGroup } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { checkAssignment } from './check.ts';
-import { type Resources, Rollout } from './rollout.ts';
+import { type Resources, ROLLOUT_TIMES, Rollout, type RolloutTimes } from './rollout.ts';
 import type { Resource, SnapshotStore } from './snapshot-store.ts';
 
 /** An encoded message and what it is called; the publisher adds the rest. */
@@ -15,6 +15,9 @@ export interface Encoder {
   readonly clusterType: string;
   endpoints(assignment: Assignment): EncodedResource;
 }
+
+/** Names of groups that went and are still held; the oldest is forgotten beyond. */
+const REMOVED_MAX = 10_000;
 
 /** Where one kind of clients gets its resources. */
 export interface Outlet {
@@ -31,26 +34,37 @@ export class Publisher {
   readonly #encoder: Encoder;
   readonly #outlets: readonly (Outlet & { readonly rollout: Rollout })[];
   readonly #groups = new Set<string>();
-  readonly #removed = new Set<string>();
+  /** Groups that went and when, oldest first. */
+  readonly #removed = new Map<string, number>();
+  readonly #times: RolloutTimes;
   #endpoints = new Map<string, Resource>();
   #assignments = new Map<string, Assignment>();
 
-  constructor(encoder: Encoder, outlets: readonly Outlet[]) {
+  constructor(encoder: Encoder, outlets: readonly Outlet[], times: RolloutTimes = ROLLOUT_TIMES) {
     this.#encoder = encoder;
-    this.#outlets = outlets.map((outlet) => ({ ...outlet, rollout: new Rollout(encoder.clusterType) }));
+    this.#times = times;
+    this.#outlets = outlets.map((outlet) => ({
+      ...outlet,
+      rollout: new Rollout(encoder.clusterType, times),
+    }));
   }
 
   /**
    * Takes the groups and listeners of a configuration. A group without an assignment is held until {@link publish}.
-   * What is no longer there, or new to sidecars, comes and goes in the steps of a {@link Rollout}.
+   * What is no longer there, or new to sidecars, comes and goes in the steps of a {@link Rollout}: call {@link advance}
+   * next.
    * @returns the names of the groups that went.
    */
-  configure(groups: readonly ServerGroup[], listeners: readonly Listener[]): readonly string[] {
+  configure(
+    groups: readonly ServerGroup[],
+    listeners: readonly Listener[],
+    nowMs: number,
+  ): readonly string[] {
     const names = new Set(groups.map((group) => group.name));
     const gone = [...this.#groups].filter((name) => !names.has(name));
     for (const name of gone) {
       this.#groups.delete(name);
-      this.#removed.add(name);
+      this.#removed.set(name, nowMs);
     }
     for (const name of names) {
       // one that comes back is a new one
@@ -58,22 +72,29 @@ export class Publisher {
       this.#groups.add(name);
       this.#removed.delete(name);
     }
-    for (const outlet of this.#outlets) outlet.rollout.begin(encodeListeners(outlet, groups, listeners));
+    for (const outlet of this.#outlets)
+      outlet.rollout.begin(encodeListeners(outlet, groups, listeners), nowMs);
     this.#commit();
     return gone;
   }
 
-  /** The second step of a {@link Rollout}: the clusters are with the sidecars. */
-  follow(): void {
-    for (const { rollout } of this.#outlets) rollout.follow();
+  /**
+   * Takes the steps of what {@link configure} began that are due. The assignment of a group that is gone ends with its
+   * cluster; then it is held: its sidecars keep what they have.
+   * @returns when the next step is due; undefined: there is none.
+   */
+  advance(nowMs: number): number | undefined {
+    const due = this.#outlets.map(({ rollout }) => rollout.advance(nowMs));
+    for (const [name, goneAtMs] of this.#removed) {
+      const endMs = goneAtMs + this.#times.retireMs;
+      const tooMany = this.#removed.size > REMOVED_MAX;
+      if (endMs <= nowMs || tooMany) this.#forget(name);
+      else due.push(endMs);
+      if (tooMany) this.#removed.delete(name);
+    }
     this.#commit();
-  }
-
-  /** The last step of a {@link Rollout}. A group that is gone is held for good: its sidecars keep what they have. */
-  retire(): void {
-    for (const { rollout } of this.#outlets) rollout.retire();
-    for (const name of this.#removed) this.#forget(name);
-    this.#commit();
+    const times = due.filter((time) => time !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /**
@@ -115,7 +136,7 @@ export class Publisher {
     const { endpointType } = this.#encoder;
     const held = [...this.#groups].filter((name) => !this.#endpoints.has(name));
     const shared = {
-      held: new Map([[endpointType, new Set([...held, ...this.#removed])]]),
+      held: new Map([[endpointType, new Set([...held, ...this.#removed.keys()])]]),
       assignments: this.#assignments,
     };
     for (const { store, rollout } of this.#outlets) {

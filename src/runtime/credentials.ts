@@ -20,9 +20,14 @@ export interface Credentials {
   readonly key: Buffer;
   /** One certificate each; undefined: clients need none. */
   readonly clientCa: readonly string[] | undefined;
-  /** From when until when every certificate of `cert` is valid, Unix time in milliseconds. */
-  readonly validMs: readonly [from: number, until: number];
+  /** From when until when every certificate of `cert` is valid. */
+  readonly validMs: Validity;
+  /** From when until when each authority of `clientCa` is. */
+  readonly clientCaValidMs: readonly Validity[];
 }
+
+/** Unix time in milliseconds. */
+export type Validity = readonly [from: number, until: number];
 
 /** `digest` differs whenever any of the files does. */
 export type ReadCredentials =
@@ -54,19 +59,20 @@ export async function readCredentials(files: CredentialFiles): Promise<ReadCrede
     const credentials = check(files, cert, key, clientCa);
     return { kind: 'good', digest: digest.digest('hex'), credentials };
   } catch (error) {
-    if (!(error instanceof Defect)) throw error;
-    return { kind: 'bad', digest: digest.update(error.message).digest('hex'), reason: error.message };
+    const reason = messageOf(error);
+    return { kind: 'bad', digest: digest.update(reason).digest('hex'), reason };
   }
 }
 
 async function readSmallFile(field: string, path: string): Promise<Buffer> {
   try {
-    const { size } = await stat(path);
-    if (size <= FILE_BYTES_MAX) return await readFile(path);
+    const found = await stat(path);
+    // reading a pipe might never end
+    if (found.isFile() && found.size <= FILE_BYTES_MAX) return await readFile(path);
+    throw new Error(found.isFile() ? `it is larger than ${FILE_BYTES_MAX} bytes` : 'it is no regular file');
   } catch (error) {
     throw new Defect(field, path, `cannot be read: ${messageOf(error)}`);
   }
-  throw new Defect(field, path, `is larger than ${FILE_BYTES_MAX} bytes`);
 }
 
 function check(
@@ -83,18 +89,27 @@ function check(
   }
   const caFile = clientCaFile ?? '';
   const clientCa = clientCaBytes && certificatesIn(clientCaBytes, 'ClientCaFile', caFile);
-  for (const block of clientCa ?? []) parse(block, 'ClientCaFile', caFile);
+  const authorities = (clientCa ?? []).map((block) => parse(block, 'ClientCaFile', caFile));
   const cert = blocks.join('\n');
   try {
     createSecureContext({ cert, key, ...(clientCa === undefined ? {} : { ca: [...clientCa] }) });
   } catch (error) {
     throw new Defect('CertFile', certFile, `cannot be used: ${messageOf(error)}`);
   }
-  const from = Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom)));
-  const until = Math.min(...chain.map(({ validTo }) => Date.parse(validTo)));
-  if (Number.isNaN(from + until))
-    throw new Defect('CertFile', certFile, 'has a validity that cannot be read');
-  return { cert, key, clientCa, validMs: [from, until] };
+  const valid = chain.map((one) => validityOf(one, 'CertFile', certFile));
+  return {
+    cert,
+    key,
+    clientCa,
+    validMs: [Math.max(...valid.map(([from]) => from)), Math.min(...valid.map(([, until]) => until))],
+    clientCaValidMs: authorities.map((one) => validityOf(one, 'ClientCaFile', caFile)),
+  };
+}
+
+function validityOf({ validFrom, validTo }: X509Certificate, field: string, path: string): Validity {
+  const [from, until] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (Number.isNaN(from + until)) throw new Defect(field, path, 'has a validity that cannot be read');
+  return [from, until];
 }
 
 /** At least one; a file of which the end is missing has none. */

@@ -4,6 +4,7 @@ import {
   type Credentials,
   type ReadCredentials,
   readCredentials,
+  type Validity,
 } from './credentials.ts';
 import { PlimsollError } from './errors.ts';
 import { FileWatch } from './file-watch.ts';
@@ -149,15 +150,31 @@ export class ReloadedCredentials {
 
   /** Not valid now, in place of one that is. */
   #whyNotValid({ digest, credentials }: ReadCredentials & { readonly kind: 'good' }): string | undefined {
-    if (digest === this.#current?.digest || !this.#isValid(this.#current?.credentials)) return undefined;
-    if (this.#isValid(credentials)) return undefined;
-    const [from, until] = credentials.validMs.map((ms) => new Date(ms).toISOString());
-    return `CertFile ${this.#files.certFile}: is valid from ${from} until ${until}, not now`;
+    if (digest === this.#current?.digest) return undefined;
+    if (this.#isValid(this.#current?.credentials) && !this.#isValid(credentials)) {
+      return `CertFile ${this.#files.certFile}: is ${inWords(credentials.validMs)}, not now`;
+    }
+    if (this.#hasValidAuthority(this.#current?.credentials) && !this.#hasValidAuthority(credentials)) {
+      const each = credentials.clientCaValidMs.map(inWords).join(', ');
+      return `ClientCaFile ${this.#files.clientCaFile ?? ''}: is ${each}, not now`;
+    }
+    return undefined;
   }
 
   #isValid(credentials: Credentials | undefined): boolean {
+    return credentials !== undefined && this.#includesNow(credentials.validMs);
+  }
+
+  /** Or needs none. */
+  #hasValidAuthority(credentials: Credentials | undefined): boolean {
+    if (credentials === undefined) return false;
+    const { clientCa, clientCaValidMs } = credentials;
+    return clientCa === undefined || clientCaValidMs.some((validity) => this.#includesNow(validity));
+  }
+
+  #includesNow([from, until]: Validity): boolean {
     const now = this.#unixMs();
-    return credentials !== undefined && credentials.validMs[0] <= now && now < credentials.validMs[1];
+    return from <= now && now < until;
   }
 
   #warnOfExpiry({ digest, credentials }: ReadCredentials & { readonly kind: 'good' }): void {
@@ -166,4 +183,9 @@ export class ReloadedCredentials {
     const [validFrom, validUntil] = credentials.validMs.map((ms) => new Date(ms).toISOString());
     this.#log.error({ validFrom, validUntil }, `${this.#field}: the certificate in force is not valid now`);
   }
+}
+
+function inWords(validity: Validity): string {
+  const [from, until] = validity.map((ms) => new Date(ms).toISOString());
+  return `valid from ${from} until ${until}`;
 }

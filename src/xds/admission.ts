@@ -1,142 +1,145 @@
 import { status } from '@grpc/grpc-js';
 import type { XdsLimits } from '../core/model.ts';
 import { TokenBucket } from '../runtime/token-bucket.ts';
+import { ClientMeter } from './client-meter.ts';
 import type { LimitName, Refusal } from './refusal.ts';
 
-/** A connection without a stream is of no use to anyone for longer. */
-export const IDLE_MS = 60_000;
+/** Of the new streams of all clients, and of connections, one client may have this part; besides those that it opens at once. */
+const SHARE = 10;
 
-interface Client {
+interface Counts {
   streams: number;
   connections: number;
   readonly newStreams: TokenBucket;
+  readonly newConnections: TokenBucket;
+  readonly meter: ClientMeter;
 }
 
-interface Connection {
-  readonly client: string;
-  streams: number;
-  /** When its last stream ended, or it was opened. */
-  idleSinceMs: number;
-}
+export type Admitted =
+  /** `closeStream` must follow one day. */
+  | { readonly kind: 'admitted'; readonly meter: ClientMeter }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/**
- * What all clients together, and each for itself, have open: who is let in. A client is whatever its streams and
- * connections have in common, told as a text; a peer is what tells a connection from all others.
- */
+/** What all clients together, and each for itself, have open: who is let in. Clients are told by their keys. */
 export class Admission {
   readonly #limits: XdsLimits;
   readonly #now: () => number;
+  readonly #perSecond: number;
   readonly #newStreams: TokenBucket;
-  readonly #clients = new Map<string, Client>();
-  readonly #connections = new Map<string, Connection>();
+  readonly #clients = new Map<string, Counts>();
   #streams = 0;
 
   /** @param now monotonic milliseconds. */
   constructor(limits: XdsLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
+    this.#perSecond = Math.max(1, Math.floor(limits.newStreamsPerSecond / SHARE));
     this.#newStreams = new TokenBucket(limits.newStreamsPerSecond, now());
   }
 
-  /** Clients that are remembered: those with anything open, and for a moment those that had. */
+  /** Clients that are remembered: those with anything open, and for a while those that had. */
   get clients(): number {
     return this.#clients.size;
   }
 
   /**
    * Counts are looked at before rates, and the rate of one client before that of all: a client that is refused takes
-   * nothing from the others.
-   * @returns undefined: let in; {@link closeStream} must follow one day.
+   * nothing from the others, and one that is refused for their sake loses nothing of its own.
    */
-  openStream(peer: string, client: string): Refusal | undefined {
+  openStream(client: string): Admitted {
     const { streams, streamsPerIdentity, newStreamsPerSecond } = this.#limits;
     const nowMs = this.#now();
-    if (this.#streams >= streams) return exhausted('Streams', streams, 'streams are open');
-    const of = this.#client(client);
+    if (this.#streams >= streams) return refused('Streams', `${streams} streams are open`);
+    const of = this.#of(client);
     if (of.streams >= streamsPerIdentity) {
-      return exhausted('StreamsPerIdentity', streamsPerIdentity, 'streams of this client are open');
+      return refused('StreamsPerIdentity', `${streamsPerIdentity} streams of this client are open`);
     }
-    if (!of.newStreams.take(nowMs)) {
-      return exhausted('StreamsPerIdentity', streamsPerIdentity, 'streams of this client in one second');
+    if (!of.newStreams.has(nowMs)) {
+      return refused('NewStreamsPerSecond', `${this.#perSecond} new streams of this client in one second`);
     }
     if (!this.#newStreams.take(nowMs)) {
-      return exhausted('NewStreamsPerSecond', newStreamsPerSecond, 'new streams in one second');
+      return refused('NewStreamsPerSecond', `${newStreamsPerSecond} new streams in one second`);
     }
+    of.newStreams.take(nowMs);
     this.#streams++;
     of.streams++;
-    const connection = this.#connections.get(peer);
-    if (connection !== undefined) connection.streams++;
-    return undefined;
+    return { kind: 'admitted', meter: of.meter };
   }
 
-  closeStream(peer: string, client: string): void {
+  closeStream(client: string): void {
     this.#streams--;
-    this.#client(client).streams--;
-    const connection = this.#connections.get(peer);
-    if (connection === undefined) return;
-    connection.streams--;
-    connection.idleSinceMs = this.#now();
+    this.#of(client).streams--;
   }
 
   /**
-   * @param client as far as it is known before the connection has said anything.
+   * A connection has been made; who is at its other end may not be known yet.
+   * @param client by its address.
+   * @returns undefined: it may go on.
+   */
+  connect(client: string): Refusal | undefined {
+    if (this.#of(client).newConnections.take(this.#now())) return undefined;
+    return exhausted(
+      'NewStreamsPerSecond',
+      `${this.#perSecond} new connections of this address in one second`,
+    );
+  }
+
+  /**
+   * It is known whose connection it is.
    * @returns undefined: let in; {@link closeConnection} must follow one day.
    */
-  openConnection(peer: string, client: string): Refusal | undefined {
-    this.closeConnection(peer);
-    const of = this.#client(client);
+  openConnection(client: string): Refusal | undefined {
+    const of = this.#of(client);
     const { streamsPerIdentity } = this.#limits;
     if (of.connections >= streamsPerIdentity) {
-      return exhausted('StreamsPerIdentity', streamsPerIdentity, 'connections of this client are open');
+      return exhausted('StreamsPerIdentity', `${streamsPerIdentity} connections of this client are open`);
     }
     of.connections++;
-    this.#connections.set(peer, { client, streams: 0, idleSinceMs: this.#now() });
     return undefined;
   }
 
-  /**
-   * The client of an open connection without streams has said who it is: the connection counts as `client`'s.
-   * @returns a refusal: it must be closed.
-   */
-  identifyConnection(peer: string, client: string): Refusal | undefined {
-    return this.#connections.has(peer) ? this.openConnection(peer, client) : undefined;
+  closeConnection(client: string): void {
+    this.#of(client).connections--;
   }
 
-  /** Harmless for a connection that has not been let in. */
-  closeConnection(peer: string): void {
-    const connection = this.#connections.get(peer);
-    if (connection === undefined) return;
-    this.#connections.delete(peer);
-    this.#client(connection.client).connections--;
-  }
-
-  /**
-   * To be called now and then: forgets clients that have had nothing for a second.
-   * @returns the peers of connections that have had no stream for {@link IDLE_MS}: they should be closed.
-   */
-  sweep(): readonly string[] {
+  /** To be called now and then: forgets clients that have nothing, and had nothing for long enough. */
+  sweep(): void {
     const nowMs = this.#now();
-    for (const [client, { streams, connections, newStreams }] of this.#clients) {
-      if (streams === 0 && connections === 0 && newStreams.isFull(nowMs)) this.#clients.delete(client);
+    for (const [client, { streams, connections, newStreams, newConnections, meter }] of this.#clients) {
+      const buckets = [newStreams, newConnections, meter];
+      if (streams + connections === 0 && buckets.every((each) => each.isFull(nowMs))) {
+        this.#clients.delete(client);
+      }
     }
-    const idle: string[] = [];
-    for (const [peer, { streams, idleSinceMs }] of this.#connections) {
-      if (streams === 0 && nowMs - idleSinceMs > IDLE_MS) idle.push(peer);
-    }
-    return idle;
   }
 
-  #client(client: string): Client {
+  #of(client: string): Counts {
     let of = this.#clients.get(client);
     if (of === undefined) {
-      const newStreams = new TokenBucket(this.#limits.streamsPerIdentity, this.#now());
-      of = { streams: 0, connections: 0, newStreams };
+      of = this.#nothing();
       this.#clients.set(client, of);
     }
     return of;
   }
+
+  #nothing(): Counts {
+    const { streamsPerIdentity, newStreamsPerSecond } = this.#limits;
+    const nowMs = this.#now();
+    const connections = Math.max(streamsPerIdentity, newStreamsPerSecond);
+    return {
+      streams: 0,
+      connections: 0,
+      newStreams: new TokenBucket(this.#perSecond, nowMs, streamsPerIdentity),
+      newConnections: new TokenBucket(this.#perSecond, nowMs, connections),
+      meter: new ClientMeter(this.#limits, nowMs),
+    };
+  }
 }
 
-function exhausted(limit: LimitName, value: number, what: string): Refusal {
-  return { limit, code: status.RESOURCE_EXHAUSTED, details: `Xds.Limits.${limit}: ${value} ${what}` };
+function refused(limit: LimitName, what: string): Admitted {
+  return { kind: 'refused', refusal: exhausted(limit, what) };
+}
+
+function exhausted(limit: LimitName, what: string): Refusal {
+  return { limit, code: status.RESOURCE_EXHAUSTED, details: `Xds.Limits.${limit}: ${what}` };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ListenAddress } from '../core/model.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import { Connection } from './connection.ts';
 
 /**
  * Connections that wait to be accepted; the kernel takes at most net.core.somaxconn. When all sidecars come at once
@@ -15,23 +16,32 @@ const BACKLOG = 4096;
  */
 export class Connections {
   readonly #server: Server;
-  readonly #sockets = new Map<string, Socket>();
+  readonly #open = new Set<Connection>();
+  readonly #byPeer = new Map<string, Connection>();
 
   constructor(options: {
+    /** Monotonic milliseconds. */
+    readonly now: () => number;
     /** More connections at a time are closed as they come, and told to `dropped`. */
     readonly limit: number;
     /** Is given each new connection. */
-    readonly accept: (socket: Socket) => void;
+    readonly accept: (connection: Connection, socket: Socket) => void;
+    /** Is given each when it has closed, once. */
+    readonly closed: (connection: Connection) => void;
     /** @param address the client's IP address; empty: unknown. */
     readonly dropped: (address: string) => void;
   }) {
     this.#server = createServer((socket) => {
-      const peer = peerOf(socket);
-      this.#sockets.set(peer, socket);
-      socket.once('close', () => this.#sockets.delete(peer));
+      const connection = new Connection(socket, options.now());
+      this.#open.add(connection);
+      this.#byPeer.set(connection.peer, connection);
+      socket.once('close', () => {
+        this.#forget(connection);
+        options.closed(connection);
+      });
       // What went wrong shows in the close that follows.
       socket.on('error', () => undefined);
-      options.accept(socket);
+      options.accept(connection, socket);
     });
     this.#server.maxConnections = options.limit;
     this.#server.on('drop', (drop) => {
@@ -62,16 +72,14 @@ export class Connections {
       : { host, port };
   }
 
-  /**
-   * Not from within an event of a stream or connection: with TLS on top Node would crash.
-   * @param peer the remote `address:port`.
-   */
-  abort(peer: string): void {
-    this.#sockets.get(peer)?.destroy();
+  /** Those that are open. */
+  get open(): ReadonlySet<Connection> {
+    return this.#open;
   }
 
-  abortAll(): void {
-    for (const socket of this.#sockets.values()) socket.destroy();
+  /** The newest one from there. @param peer the remote `address:port`. */
+  of(peer: string): Connection | undefined {
+    return this.#byPeer.get(peer);
   }
 
   /** Takes no more connections at once; resolves when the port is free and the last connection is closed. */
@@ -82,14 +90,10 @@ export class Connections {
       });
     });
   }
-}
 
-/** The remote `address:port`. */
-export function peerOf(socket: Socket): string {
-  return `${socket.remoteAddress}:${socket.remotePort}`;
-}
-
-/** The address of a peer. */
-export function addressOf(peer: string): string {
-  return peer.slice(0, peer.lastIndexOf(':'));
+  /** A peer may be back on a new connection before the close of the old one is known. */
+  #forget(connection: Connection): void {
+    this.#open.delete(connection);
+    if (this.#byPeer.get(connection.peer) === connection) this.#byPeer.delete(connection.peer);
+  }
 }

@@ -69,7 +69,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   }
 
   renew(names: readonly string[]): void {
-    for (const name of names) if (this.#wildcard || this.#names.has(name)) this.#asked.add(name);
+    for (const name of names) if (this.#includes(name)) this.#asked.add(name);
   }
 
   next(view: TypeView): Update | undefined {
@@ -90,8 +90,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     const empty = resources.length === 0 && removed.length === 0;
     const owes = this.#owesAnswer && this.#canAnswer(view);
     if (!waiting) this.#done = view;
-    this.#asked.clear();
-    this.#askedForAll = false;
+    this.#answered(view);
     // a first request for nothing but held names is answered when one of them has content, even if the client has it
     if (empty && !owes) return undefined;
     this.#owesAnswer = false;
@@ -105,6 +104,19 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     for (const name of response.removed) {
       if (this.#names.has(name)) this.#has.set(name, ABSENT);
       else this.#has.delete(name);
+    }
+  }
+
+  /** What is held is still owed: it may come with the version that the client has, and be waited for regardless. */
+  #answered({ held }: TypeView): void {
+    if (this.#askedForAll) {
+      this.#rejected.clear();
+      for (const name of held) this.#asked.add(name);
+    }
+    this.#askedForAll = false;
+    for (const name of this.#asked) {
+      this.#rejected.delete(name);
+      if (!held.has(name)) this.#asked.delete(name);
     }
   }
 
@@ -125,8 +137,12 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   #judge(versions: Versions, rejected: boolean): void {
     for (const [name, version] of versions) {
-      if (rejected) this.#rejected.set(name, version);
-      else if (this.#rejected.get(name) === version) this.#rejected.delete(name);
+      if (rejected) {
+        if (this.#includes(name)) this.#rejected.set(name, version);
+      } else if (this.#rejected.get(name) === version) {
+        this.#rejected.delete(name);
+        this.#done = undefined;
+      }
     }
   }
 
@@ -137,16 +153,25 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
       (this.#emptyMeansAll && request.subscribe.length === 0) || request.subscribe.includes(EVERY_NAME);
     for (const name of request.subscribe) if (isName(name)) this.#names.add(name);
     for (const name of this.#names) this.#asked.add(name);
-    if (!this.#trustsClient) return;
     for (const [name, version] of request.initialVersions) {
-      if (this.#asked.delete(name) || this.#wildcard) this.#has.set(name, version);
+      // of everything, what is gone must be told to the client whatever it is trusted with
+      if (!this.#trustsClient) this.renew([name]);
+      else if (this.#asked.delete(name) || this.#wildcard) this.#has.set(name, version);
     }
+  }
+
+  #includes(name: string): boolean {
+    return this.#wildcard || this.#names.has(name);
   }
 
   #subscribe(name: string): void {
     if (name === EVERY_NAME) {
       this.#wildcard = true;
       this.#askedForAll = true;
+      // what is on its way may arrive after the client has left and taken everything: if it is gone, that is to be told
+      for (const [sent, version] of this.#unsettled.versions()) {
+        if (!this.#has.has(sent)) this.#has.set(sent, version);
+      }
     } else if (isName(name)) {
       this.#names.add(name);
       this.#asked.add(name);
@@ -157,7 +182,10 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   #unsubscribe(name: string): void {
     if (name === EVERY_NAME) {
       this.#wildcard = false;
-      for (const known of this.#has.keys()) if (!this.#names.has(known)) this.#forget(known);
+      this.#askedForAll = false;
+      for (const names of [this.#has, this.#rejected, this.#asked]) {
+        for (const known of names.keys()) if (!this.#names.has(known)) names.delete(known);
+      }
     } else if (this.#names.delete(name)) {
       if (this.#wildcard) this.#asked.add(name);
       else this.#forget(name);

@@ -4,6 +4,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import type { Credentials } from '../runtime/credentials.ts';
 import type { LogLimiter } from '../runtime/log-limiter.ts';
+import { clientOf } from './client.ts';
 
 /** From the connection to the end of its handshake, however much is sent meanwhile. */
 const HANDSHAKE_MS = 10_000;
@@ -28,6 +29,8 @@ export type HandshakeFailure =
 interface Handshake {
   readonly key: string;
   readonly peer: string;
+  /** Where it comes from, as limits count it. */
+  readonly from: string;
   readonly socket: Socket;
   readonly cancel: () => void;
 }
@@ -39,8 +42,10 @@ export class Handshakes {
   readonly #limit: number;
   readonly #failed: (reason: HandshakeFailure) => void;
   readonly #accept: (socket: TLSSocket) => void;
-  /** By both ends of the connection, oldest first. */
+  /** By both ends of the connection. */
   readonly #open = new Map<string, Handshake>();
+  /** By where they come from, each oldest first. */
+  readonly #from = new Map<string, Set<Handshake>>();
   /** Its connection is just being closed: by then a TLS socket does not know its ends any more. */
   #closing: Handshake | undefined;
   /** Never listens: connections are handed to it. */
@@ -49,7 +54,10 @@ export class Handshakes {
   constructor(options: {
     readonly clock: Clock;
     readonly warnings: LogLimiter;
-    /** Handshakes at a time. Beyond it the oldest one goes: who is honest needs a moment, who is not takes for ever. */
+    /**
+     * Handshakes at a time. Beyond it one of those who have the most goes, the oldest: who is honest needs a moment,
+     * who is not takes for ever.
+     */
     readonly limit: number;
     readonly failed: (reason: HandshakeFailure) => void;
     /** Is given each connection that got through. */
@@ -92,14 +100,27 @@ export class Handshakes {
     const cancel = this.#clock.schedule(HANDSHAKE_MS, () => {
       this.#abort(handshake, 'timeout');
     });
-    const handshake = { key, peer: socket.remoteAddress ?? '', socket, cancel };
-    const [oldest] = this.#open.values();
-    if (oldest !== undefined && this.#open.size >= this.#limit) this.#abort(oldest, 'crowded');
-    this.#open.set(key, handshake);
+    const peer = socket.remoteAddress ?? '';
+    const handshake = { key, peer, from: clientOf(undefined, peer).key, socket, cancel };
+    if (this.#open.size >= this.#limit) this.#makeRoom();
+    this.#add(handshake);
     socket.once('close', () => {
       if (this.#end(handshake)) this.#closing = handshake;
     });
     this.#server.emit('connection', socket);
+  }
+
+  #add(handshake: Handshake): void {
+    const { key, from } = handshake;
+    this.#open.set(key, handshake);
+    this.#from.set(from, (this.#from.get(from) ?? new Set()).add(handshake));
+  }
+
+  #makeRoom(): void {
+    let most: ReadonlySet<Handshake> = new Set();
+    for (const each of this.#from.values()) if (each.size > most.size) most = each;
+    const [oldest] = most;
+    if (oldest !== undefined) this.#abort(oldest, 'crowded');
   }
 
   #succeed(socket: TLSSocket): void {
@@ -134,8 +155,12 @@ export class Handshakes {
   }
 
   /** @returns whether it had not ended before. */
-  #end({ key, cancel }: Handshake): boolean {
+  #end(handshake: Handshake): boolean {
+    const { key, from, cancel } = handshake;
     cancel();
+    const same = this.#from.get(from);
+    same?.delete(handshake);
+    if (same?.size === 0) this.#from.delete(from);
     return this.#open.delete(key);
   }
 

@@ -20,7 +20,7 @@ export class Refusals {
     this.#observer.refused(limit);
     this.#warnings.warn(
       `refused ${limit}`,
-      `${client} ${node}`,
+      client,
       { client, node, limit, reason: details },
       'a client went beyond a limit of Xds.Limits',
     );

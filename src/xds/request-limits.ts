@@ -21,6 +21,24 @@ export function checkLengths<R extends Request>(
 }
 
 /**
+ * A list that is longer than what exists and the names that may not exist together is not looked through: it repeats
+ * itself, or goes beyond the limit in any case.
+ */
+export function checkCount(
+  size: number,
+  view: TypeView | undefined,
+  { names: limit }: XdsLimits,
+): Refusal | undefined {
+  const existing = view === undefined ? 0 : view.resources.size + view.held.size;
+  if (size <= existing + limit) return undefined;
+  return {
+    limit: 'Names',
+    code: status.RESOURCE_EXHAUSTED,
+    details: `Xds.Limits.Names: ${size} names in one request; at most ${limit} beyond the ${existing} that exist`,
+  };
+}
+
+/**
  * Names that do not exist are the client's invention and bounded by the limit. Those that exist are bounded by
  * themselves: one group more in the configuration must not turn away the sidecars that ask for all of them.
  * @param view undefined: there is nothing yet, and no name exists.

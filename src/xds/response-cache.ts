@@ -17,7 +17,7 @@ interface Latest {
 }
 
 /** Clients choose which names they combine, so that the number of different responses has no bound of its own. */
-const LIMIT_BYTES = 64 * 1024 * 1024;
+const LIMIT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Encodes responses, each only once for all streams that are told the same. The nonces are one sequence over all
@@ -64,7 +64,8 @@ export class ResponseCache {
         : encodeDeltaDiscoveryResponse({ ...fields, removed });
     const versions = new Map(resources.map(({ name, version }) => [name, version]));
     const response = { nonce, bytes, versions, removed };
-    this.#keep(key, response);
+    // Names that are gone are whatever a client makes up: nobody else is likely to be told the same.
+    if (removed.length === 0) this.#keep(key, response);
     return response;
   }
 

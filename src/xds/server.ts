@@ -1,6 +1,4 @@
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { ListenAddress } from '../core/model.ts';
 import type { SnapshotSource } from '../publish/snapshot-store.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -8,18 +6,23 @@ import type { Logger } from '../runtime/log.ts';
 import { LogLimiter } from '../runtime/log-limiter.ts';
 import { printable } from '../runtime/text.ts';
 import { Admission } from './admission.ts';
-import { addressOf, Connections, peerOf } from './connections.ts';
+import type { Connection } from './connection.ts';
 import { Feeds } from './feeds.ts';
 import { grpcOptions } from './grpc-options.ts';
-import { type Identity, identitiesOf } from './identity.ts';
+import { createInjector, type Injector } from './injector.ts';
+import type { Identity } from './identity.ts';
 import type { XdsObserver } from './observer.ts';
+import { Reception } from './reception.ts';
 import type { Refusal } from './refusal.ts';
 import { Refusals } from './refusals.ts';
 import type { NodeIdentity, Request } from './request.ts';
+import { RequestMeter } from './request-meter.ts';
+import type { VariantName } from './response-cache.ts';
 import { definitionOf, type XdsService } from './service.ts';
 import type { XdsSettings } from './settings.ts';
-import { type StreamContext, type StreamTransport, XdsStream } from './stream.ts';
-import { TlsFront, type TlsSettings } from './tls-front.ts';
+import { XdsStream } from './stream.ts';
+import { type StreamContext, type StreamTransport, UNNAMED } from './stream-context.ts';
+import type { TlsSettings } from './tls-front.ts';
 import { DELTA, SOTW, type Variant } from './variant.ts';
 
 export type { XdsObserver } from './observer.ts';
@@ -36,15 +39,16 @@ const UNKNOWN_LIMIT = 32;
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
 
+type Stream = Pick<XdsStream<Request>, 'ended' | 'receive' | 'sweep' | 'end' | 'cutOff' | 'close'>;
+
 /** Serves snapshots to sidecars, state of the world and delta. What the resources are it does not know. */
 export class XdsServer {
   readonly #context: StreamContext;
   readonly #log: Logger;
-  readonly #connections: Connections;
-  readonly #tls: TlsFront | undefined;
+  readonly #reception: Reception;
   readonly #grpc: Server;
-  readonly #injector: ReturnType<Server['createConnectionInjector']>;
-  readonly #streams = new Set<Pick<XdsStream<Request>, 'end' | 'sweep'>>();
+  readonly #injector: Injector;
+  readonly #streams = new Set<Stream>();
   readonly #admission: Admission;
   #cancelSweep: (() => void) | undefined;
   readonly #unknownTypes = new Set<string>();
@@ -55,7 +59,8 @@ export class XdsServer {
   constructor(options: {
     readonly services: readonly XdsService[];
     /**
-     * Where a client's resources come from. Called once for each stream, when its first request has told the node.
+     * Where a client's resources come from. Called for each stream when it opens, with a node without names, and once
+     * more when its first request has told the node.
      * @param kind the stream's service.
      * @param identities who the client is by its certificate; empty: it has none.
      * @returns undefined: the client may see nothing, its stream is refused.
@@ -80,7 +85,7 @@ export class XdsServer {
     this.#feeds = new Feeds(clock);
     this.#admission = new Admission(limits, () => clock.now());
     this.#grpc = new Server(grpcOptions(settings));
-    this.#injector = this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    this.#injector = createInjector(this.#grpc);
     const unknownType = (typeUrl: string, node: string): void => {
       this.#unknownType(typeUrl, node);
     };
@@ -91,7 +96,9 @@ export class XdsServer {
       const source = sourceOf(node, kind, identities);
       return source === undefined ? undefined : this.#feeds.join(source, stream);
     };
-    this.#context = { join, clock, limits, warnings, refusals, observer, unknownType, unknownName };
+    const admits: StreamContext['admits'] = (kind, identities) =>
+      sourceOf(UNNAMED, kind, identities) !== undefined;
+    this.#context = { admits, join, clock, limits, warnings, refusals, observer, unknownType, unknownName };
     for (const service of options.services) {
       this.#grpc.addService(definitionOf(service), {
         sotw: (call: Call) => {
@@ -102,18 +109,16 @@ export class XdsServer {
         },
       });
     }
-    const accept = (socket: TLSSocket): void => {
-      this.#identify(socket);
-    };
-    this.#tls = options.tls && new TlsFront({ settings: options.tls, clock, log, warnings, accept });
-    this.#connections = new Connections({
-      limit: limits.streams,
+    this.#reception = new Reception({
+      limits,
+      tls: options.tls,
+      clock,
+      log,
+      warnings,
+      refusals,
+      admission: this.#admission,
       accept: (socket) => {
-        this.#accept(socket);
-      },
-      dropped: (address) => {
-        const details = `Xds.Limits.Streams: ${limits.streams} connections are open`;
-        refusals.tell({ limit: 'Streams', details }, printable(address), '');
+        this.#injector.injectConnection(socket);
       },
     });
   }
@@ -123,15 +128,9 @@ export class XdsServer {
    * @throws PlimsollError `io` when a certificate cannot be used or the address cannot be bound, such as a port in use.
    */
   async listen(address: ListenAddress): Promise<ListenAddress> {
-    await this.#tls?.open();
-    try {
-      const bound = await this.#connections.listen(address);
-      this.#scheduleSweep();
-      return bound;
-    } catch (error) {
-      await this.#tls?.close();
-      throw error;
-    }
+    const bound = await this.#reception.listen(address);
+    this.#scheduleSweep();
+    return bound;
   }
 
   /** Ends all streams with UNAVAILABLE and closes; resolves when the port is free. */
@@ -142,16 +141,14 @@ export class XdsServer {
 
   async #stop(): Promise<void> {
     this.#cancelSweep?.();
-    const tlsClosed = this.#tls?.close();
     this.#feeds.close();
-    const closed = this.#connections.close();
+    const closed = this.#reception.close();
     for (const stream of this.#streams) stream.end(status.UNAVAILABLE, 'the control plane stops');
     this.#injector.destroy();
     const cancel = this.#context.clock.schedule(STOP_GRACE_MS, () => {
-      this.#connections.abortAll();
+      this.#reception.abortAll();
     });
     await closed;
-    await tlsClosed;
     cancel();
     this.#context.warnings.flush();
   }
@@ -162,88 +159,76 @@ export class XdsServer {
     const shortest = Math.min(limits.readSeconds, limits.ackSeconds) * 1000;
     this.#cancelSweep = clock.schedule(Math.min(SWEEP_MS, shortest / SWEEPS_PER_LIMIT), () => {
       for (const stream of this.#streams) stream.sweep();
-      for (const peer of this.#admission.sweep()) this.#connections.abort(peer);
+      this.#admission.sweep();
       this.#scheduleSweep();
     });
   }
 
-  #accept(socket: Socket): void {
-    const peer = peerOf(socket);
-    const client = addressOf(peer);
-    const refusal = this.#admission.openConnection(peer, client);
-    if (refusal !== undefined) {
-      this.#turnAway(socket, refusal, client);
-      return;
-    }
-    socket.once('close', () => {
-      this.#admission.closeConnection(peer);
-    });
-    if (this.#tls === undefined) this.#injector.injectConnection(socket);
-    else this.#tls.begin(socket);
-  }
-
-  /** Many clients may have one address: who has a certificate counts by that as soon as it is known. */
-  #identify(socket: TLSSocket): void {
-    const [identity] = identitiesOf(socket.getPeerCertificate().subjectaltname ?? '');
-    const client = printable(identity?.name ?? '');
-    const refusal = identity && this.#admission.identifyConnection(peerOf(socket), client);
-    if (refusal === undefined) this.#injector.injectConnection(socket);
-    else this.#turnAway(socket, refusal, client);
-  }
-
-  #turnAway(socket: Socket, refusal: Refusal, client: string): void {
-    this.#context.refusals.tell(refusal, client, '');
-    socket.destroy();
-  }
-
   #serve<R extends Request>(service: XdsService, variant: Variant<R>, call: Call): void {
-    const { kind, types } = service;
-    const { observer } = this.#context;
-    const peer = call.getPeer();
-    const identities = identitiesOf(call.getAuthContext().sslPeerCertificate?.subjectaltname ?? '');
-    const client = printable(identities[0]?.name ?? addressOf(peer));
-    const refusal = this.#admission.openStream(peer, client);
-    if (refusal !== undefined) {
-      this.#context.refusals.tell(refusal, client, '');
-      call.emit('error', refusal);
+    const connection = this.#reception.connectionOf(call.getPeer());
+    const client = connection?.client;
+    if (connection === undefined || client === undefined) {
+      call.emit('error', { code: status.UNAVAILABLE, details: 'the connection is closed' });
       return;
     }
-    const transport: StreamTransport = {
-      write: (bytes, done) => {
-        call.write(bytes, (error: Error | null | undefined) => {
-          if (error == null) done();
-        });
-      },
-      end: (code, details) => {
-        call.emit('error', { code, details });
-      },
-      abort: () => {
-        this.#connections.abort(peer);
-      },
-    };
+    const { clock, limits, refusals } = this.#context;
+    const admitted = this.#admission.openStream(client.key);
+    if (admitted.kind === 'refused') {
+      refusals.tell(admitted.refusal, client.name, '');
+      refuse(call, connection, admitted.refusal);
+      connection.linger({ isOpen: () => isOpen(call), closed: () => undefined }, clock.now());
+      return;
+    }
     const stream = new XdsStream({
-      kind,
-      client,
-      identities,
+      kind: service.kind,
+      client: client.name,
+      identities: connection.identities,
       variant,
-      types,
+      types: service.types,
+      meter: new RequestMeter(limits, admitted.meter, clock.now()),
       context: this.#context,
-      transport,
+      transport: transportOf(call, connection),
     });
+    this.#follow(call, connection, stream, service.kind, variant.name);
+    stream.open();
+  }
+
+  /** From its opening to its end. */
+  #follow(call: Call, connection: Connection, stream: Stream, kind: string, variant: VariantName): void {
+    const { clock, observer } = this.#context;
     this.#streams.add(stream);
-    observer.streamOpened(kind, variant.name);
+    connection.openStream();
+    observer.streamOpened(kind, variant);
     call.on('data', (bytes: Buffer) => {
+      connection.received(bytes.byteLength);
       stream.receive(bytes);
     });
+    let clientEnded = false;
     call.on('end', () => {
+      clientEnded = true;
       stream.end(status.OK, '');
     });
     call.on('close', () => {
+      if (!stream.ended && isOpen(call) && call.getDeadline() === Number.POSITIVE_INFINITY) stream.cutOff();
       stream.close();
       this.#streams.delete(stream);
-      this.#admission.closeStream(peer, client);
-      observer.streamClosed(kind, variant.name, stream);
+      observer.streamClosed(kind, variant, stream);
+      connection.closeStream(clock.now());
+      this.#leave(call, connection, clientEnded);
     });
+  }
+
+  /** A stream that the client has not ended counts for it as long as HTTP/2 has it, which may be for longer than the call. */
+  #leave(call: Call, connection: Connection, clientEnded: boolean): void {
+    const leave = (): void => {
+      if (connection.client !== undefined) this.#admission.closeStream(connection.client.key);
+    };
+    const open = isOpen(call);
+    const counts = open && !clientEnded;
+    if (!counts) leave();
+    if (!open) return;
+    const closed = counts ? leave : (): void => undefined;
+    connection.linger({ isOpen: () => isOpen(call), closed }, this.#context.clock.now());
   }
 
   #unknownType(typeUrl: string, node: string): void {
@@ -255,14 +240,49 @@ export class XdsServer {
     );
   }
 
-  #unknownName(typeUrl: string, name: string, node: string, existing: readonly string[]): void {
+  #unknownName(typeUrl: string, unknown: string, node: string, existing: ReadonlyMap<string, unknown>): void {
     this.#context.observer.unknownName(typeUrl);
+    if (this.#unknownNames.size >= UNKNOWN_LIMIT) return;
+    const name = printable(unknown);
     if (!isNew(this.#unknownNames, `${typeUrl} ${name}`)) return;
     this.#log.warn(
-      { type: typeUrl, name, node, existing: existing.slice(0, 10), total: existing.length },
+      { type: typeUrl, name, node, existing: [...existing.keys()].slice(0, 10), total: existing.size },
       'a sidecar asks for a name that does not exist: it gets it when it appears',
     );
   }
+}
+
+function transportOf(call: Call, connection: Connection): StreamTransport {
+  return {
+    write: (bytes, done) => {
+      connection.sent(bytes.byteLength);
+      call.write(bytes, (error: Error | null | undefined) => {
+        if (error == null) done();
+      });
+    },
+    end: (code, details) => {
+      call.emit('error', { code, details });
+    },
+    abort: () => {
+      connection.abort();
+    },
+  };
+}
+
+/** The first request comes with the stream: it is read, as the connection would owe it otherwise, and then refused. */
+function refuse(call: Call, connection: Connection, refusal: Refusal): void {
+  call.on('data', (bytes: Buffer) => {
+    connection.received(bytes.byteLength);
+    call.emit('error', refusal);
+  });
+  call.on('end', () => {
+    call.emit('error', refusal);
+  });
+}
+
+/** Whether HTTP/2 still has the call's stream: only then the call knows its peer. A client may keep it open that has been told its end. */
+function isOpen(call: Call): boolean {
+  return call.getPeer() !== 'unknown';
 }
 
 /** Whether `text` is met for the first time, as long as there is room to remember it. */

@@ -7,7 +7,7 @@ import { EVERY_NAME, type RememberedNames, type TypeView } from './subscription.
  */
 export class SotwNames {
   readonly #emptyMeansAll: boolean;
-  #list: readonly string[] = [];
+  #list: readonly string[] | undefined;
   #names: ReadonlySet<string> = new Set();
   #wildcard = false;
   #listed = false;
@@ -21,7 +21,7 @@ export class SotwNames {
 
   /** @returns whether the list is another than before; nearly always it is the same. */
   replace(list: readonly string[]): boolean {
-    if (list.length > 0 && equal(list, this.#list)) return false;
+    if (this.#list !== undefined && equal(list, this.#list)) return false;
     this.#list = list;
     const names = new Set(list);
     this.#listed ||= list.length > 0;
@@ -58,10 +58,11 @@ export class SotwNames {
     return this.#asked;
   }
 
-  answered(): void {
+  /** @param held is still owed: it may come with the version that the client has, and be waited for regardless. */
+  answered(held: ReadonlySet<string>): void {
+    if (this.#askedForAll) for (const name of held) this.#asked.add(name);
     this.#askedForAll = false;
-    // clear() allocates
-    if (this.#asked.size > 0) this.#asked.clear();
+    for (const name of this.#asked) if (!held.has(name)) this.#asked.delete(name);
   }
 
   /** Those resources of `view` that are asked for. */

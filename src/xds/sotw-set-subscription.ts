@@ -22,6 +22,10 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
   readonly #unsettled = new Unsettled();
   #has = NOTHING;
   #rejected: Versions | undefined;
+  /** The last set that was sent was rejected: the client may have any of those before. */
+  #isRejected = false;
+  /** The list of names has changed, and the client may have others. */
+  #isReplaced = false;
   /** This view is the client's, or was rejected. */
   #done: TypeView | undefined;
 
@@ -43,11 +47,12 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
 
   receive(request: DiscoveryRequest): Versions | undefined {
     const settled = this.#unsettled.settle(request.nonce);
-    if (settled !== undefined) {
-      if (request.error !== undefined) this.#rejected = settled;
-      else if (this.#rejected !== undefined && equal(this.#rejected, settled)) this.#rejected = undefined;
+    if (settled !== undefined) this.#judge(settled, request.error !== undefined);
+    if (this.#names.replace(request.names)) {
+      this.#isReplaced = true;
+      this.#done = undefined;
     }
-    this.#names.replace(request.names);
+    if (this.#isReplaced && !this.#unsettled.some) this.#forgetOthers();
     return settled;
   }
 
@@ -57,13 +62,15 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
 
   next(view: TypeView): Update | undefined {
     const asked = this.#names.askedForAll || [...this.#names.asked].some((name) => view.resources.has(name));
-    this.#names.answered();
-    if (!asked && (this.#unsettled.any || view === this.#done)) return undefined;
+    if (!asked && this.#unsettled.any) return undefined;
+    if (this.#deletesHeld(view)) return undefined;
+    this.#names.answered(view.held);
+    if (!asked && view === this.#done) return undefined;
     const resources = this.#names.of(view);
     const changed = resources.filter(({ name, version }) => this.#has.get(name) !== version);
     this.#done = view;
     if (!asked) {
-      if (changed.length === 0 && !this.#misses(view)) return undefined;
+      if (changed.length === 0 && !this.#misses(view) && !this.#isRejected) return undefined;
       if (this.#rejected !== undefined && equal(this.#rejected, versionsOf(resources))) return undefined;
     }
     return { resources, removed: [], changed: changed.map(({ name }) => name) };
@@ -72,6 +79,31 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
   sent(response: SentResponse): void {
     this.#unsettled.add(response);
     this.#has = response.versions;
+    this.#isRejected = false;
+  }
+
+  #judge(versions: Versions, rejected: boolean): void {
+    if (rejected) {
+      this.#rejected = versions;
+      this.#isRejected = !this.#unsettled.some;
+      this.#done = undefined;
+    } else if (this.#rejected !== undefined && equal(this.#rejected, versions)) {
+      this.#rejected = undefined;
+      this.#done = undefined;
+    }
+  }
+
+  /** What is not asked for any more is new when it is asked for again, unless it is on its way to the client. */
+  #forgetOthers(): void {
+    this.#isReplaced = false;
+    const has = [...this.#has].filter(([name]) => this.#names.includes(name));
+    if (has.length < this.#has.size) this.#has = new Map(has);
+  }
+
+  /** The client has something that exists without content: a set cannot tell that from something that is gone. */
+  #deletesHeld({ held }: TypeView): boolean {
+    for (const name of held) if (this.#has.has(name) && this.#names.includes(name)) return true;
+    return false;
   }
 
   /** The client has something that is no longer there. */

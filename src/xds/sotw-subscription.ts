@@ -40,13 +40,8 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
 
   receive(request: DiscoveryRequest): Versions | undefined {
     const settled = this.#unsettled.settle(request.nonce);
-    if (settled !== undefined && request.error !== undefined) {
-      for (const [name, version] of settled) this.#rejected.set(name, version);
-    } else if (this.#rejected.size > 0) {
-      for (const [name, version] of settled ?? []) {
-        if (this.#rejected.get(name) === version) this.#rejected.delete(name);
-      }
-    }
+    if (settled !== undefined && request.error !== undefined) this.#reject(settled);
+    else if (settled !== undefined && this.#rejected.size > 0) this.#forgive(settled);
     if (this.#names.replace(request.names)) this.#forgetOthers();
     return settled;
   }
@@ -65,7 +60,8 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
       return due || (!waiting && this.#has.get(name) !== version && this.#rejected.get(name) !== version);
     });
     if (!waiting) this.#done = view;
-    this.#names.answered();
+    this.#startAnew(view);
+    this.#names.answered(view.held);
     if (resources.length === 0) return undefined;
     const changed = resources.filter(({ name, version }) => this.#has.get(name) !== version);
     return { resources, removed: [], changed: changed.map(({ name }) => name) };
@@ -74,6 +70,33 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
   sent(response: SentResponse): void {
     this.#unsettled.add(response);
     for (const [name, version] of response.versions) this.#has.set(name, version);
+  }
+
+  #reject(versions: Versions): void {
+    for (const [name, version] of versions) {
+      if (this.#names.includes(name)) this.#rejected.set(name, version);
+    }
+  }
+
+  #forgive(versions: Versions): void {
+    for (const [name, version] of versions) {
+      if (this.#rejected.get(name) !== version) continue;
+      this.#rejected.delete(name);
+      this.#done = undefined;
+    }
+  }
+
+  /**
+   * The client waits for what it asks for whatever it had and rejected: also for what cannot be answered before it
+   * appears.
+   */
+  #startAnew({ resources }: TypeView): void {
+    const { asked, askedForAll } = this.#names;
+    if (askedForAll) this.#rejected.clear();
+    for (const name of askedForAll ? this.#has.keys() : asked) {
+      this.#rejected.delete(name);
+      if (!resources.has(name)) this.#has.delete(name);
+    }
   }
 
   /** What is not asked for any more is new when it is asked for again. */

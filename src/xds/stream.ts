@@ -1,59 +1,17 @@
 import { status } from '@grpc/grpc-js';
-import type { XdsLimits } from '../core/model.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { LogLimiter } from '../runtime/log-limiter.ts';
 import { printable } from '../runtime/text.ts';
-import { TokenBucket } from '../runtime/token-bucket.ts';
 import type { Feed } from './feed.ts';
 import type { Seat } from './feeds.ts';
 import type { Identity } from './identity.ts';
-import type { XdsObserver } from './observer.ts';
-import type { Refusal } from './refusal.ts';
-import type { Refusals } from './refusals.ts';
-import type { NodeIdentity, Request, RequestError } from './request.ts';
-import { checkLengths, checkNames } from './request-limits.ts';
+import type { LimitName, Refusal } from './refusal.ts';
+import type { NodeIdentity, Request } from './request.ts';
+import { checkCount, checkLengths, checkNames } from './request-limits.ts';
+import type { RequestMeter } from './request-meter.ts';
 import type { ServedType } from './served-types.ts';
-import type { FeedReader } from './spread.ts';
-import { EVERY_NAME, type Subscription, type TypeView, type Update, type Versions } from './subscription.ts';
+import { type StreamContext, type StreamTransport, UNNAMED } from './stream-context.ts';
+import { StreamReports } from './stream-reports.ts';
+import type { Subscription, TypeView, Update } from './subscription.ts';
 import type { Variant } from './variant.ts';
-
-const UNNAMED: NodeIdentity = { id: '', cluster: '', userAgent: '' };
-
-/** The way back to the client. */
-export interface StreamTransport {
-  /** Calls `done` when HTTP/2 has taken the message; never when the stream ends before. */
-  write(bytes: Buffer, done: () => void): void;
-  /** Ends the stream once what was written is out. */
-  end(code: status, details: string): void;
-  /** Ends the client's connection at once. */
-  abort(): void;
-}
-
-/** By what a stream's resources are chosen. */
-export interface StreamClient {
-  readonly node: NodeIdentity;
-  /** Which service, as in {@link XdsObserver}. */
-  readonly kind: string;
-  readonly identities: readonly Identity[];
-}
-
-/** What all streams of a server share. */
-export interface StreamContext {
-  /**
-   * Where a stream gets its resources from; chosen once, when its first request has told the node. undefined: the
-   * client may see nothing.
-   */
-  readonly join: (client: StreamClient, stream: FeedReader) => Seat | undefined;
-  readonly clock: Clock;
-  readonly limits: XdsLimits;
-  readonly warnings: LogLimiter;
-  readonly refusals: Refusals;
-  readonly observer: XdsObserver;
-  /** Called for every request of a type that is not served. */
-  readonly unknownType: (typeUrl: string, node: string) => void;
-  /** Called for every name that a request asks for and that does not exist. */
-  readonly unknownName: (typeUrl: string, name: string, node: string, existing: readonly string[]) => void;
-}
 
 /** What a stream has of one type. */
 interface Channel<R extends Request> {
@@ -76,14 +34,13 @@ export class XdsStream<R extends Request> {
   readonly #types: readonly ServedType[];
   readonly #transport: StreamTransport;
   readonly #kind: string;
-  readonly #client: string;
   readonly #identities: readonly Identity[];
-  readonly #requests: TokenBucket;
+  readonly #meter: RequestMeter;
+  readonly #reports: StreamReports;
+  readonly #openedAtMs: number;
   /** In the order of the types. A list: there are few, and a push looks at those of thousands of streams. */
   #channels: readonly Channel<R>[] = [];
   #node: NodeIdentity | undefined;
-  /** The node's id, printable. */
-  #nodeId = '';
   #seat: Seat | undefined;
   #writingSinceMs: number | undefined;
   #endedAtMs: number | undefined;
@@ -98,22 +55,29 @@ export class XdsStream<R extends Request> {
     readonly variant: Variant<R>;
     /** What the stream may ask for, in the order in which a change goes out. A single one: a single-type stream. */
     readonly types: readonly ServedType[];
+    readonly meter: RequestMeter;
     readonly context: StreamContext;
     readonly transport: StreamTransport;
   }) {
     this.#kind = options.kind;
-    this.#client = options.client;
     this.#identities = options.identities;
-    this.#requests = new TokenBucket(options.context.limits.requestsPerSecond, options.context.clock.now());
+    this.#meter = options.meter;
+    this.#reports = new StreamReports(options.context, options.client, this);
+    this.#openedAtMs = options.context.clock.now();
     this.#variant = options.variant;
     this.#types = options.types;
     this.#context = options.context;
     this.#transport = options.transport;
   }
 
+  /** To be called first: a client that may see nothing is refused before it says a word. */
+  open(): void {
+    if (!this.#context.admits(this.#kind, this.#identities)) this.#deny();
+  }
+
   receive(bytes: Buffer): void {
-    if (this.#ended) return;
-    if (this.#refuses(this.#checkMessage(bytes.length))) return;
+    if (this.ended) return;
+    if (this.#refuses(this.#meter.take(bytes.length, this.#context.clock.now()))) return;
     const read = this.#variant.read(bytes, this.#node === undefined);
     if (read.kind === 'malformed') {
       this.end(status.INVALID_ARGUMENT, `the request is malformed: ${read.reason}`);
@@ -129,6 +93,7 @@ export class XdsStream<R extends Request> {
 
   #take(type: ServedType, request: R, view: TypeView | undefined): void {
     const { limits } = this.#context;
+    if (this.#refuses(checkCount(this.#variant.count(request), view, limits))) return;
     if (this.#refuses(checkNames(this.#variant.names(request), view, limits))) return;
     const channel = this.#channelOf(type.url) ?? this.#open(type);
     const { subscription } = channel;
@@ -137,11 +102,14 @@ export class XdsStream<R extends Request> {
       if (this.#refuses(checkNames(names, view, limits))) return;
     }
     if (settled === undefined) {
-      this.#tellUnknown(type, this.#variant.asked(request), view);
+      const asked = this.#variant.asked(request);
+      const unknown = view === undefined ? 0 : this.#reports.unknownNames(type, asked, view);
+      if (this.#refuses(this.#meter.takeInvented(unknown, this.#context.clock.now()))) return;
     } else {
       // the clock starts anew if there is more to be answered
       channel.unansweredSinceMs = subscription.waiting ? this.#context.clock.now() : undefined;
-      this.#report(channel, request.error, settled);
+      if (request.error === undefined) this.#reports.acknowledged(type, settled, channel.subscribedAtMs);
+      else this.#reports.rejected(type, settled, request.error);
     }
     this.#send();
   }
@@ -149,17 +117,15 @@ export class XdsStream<R extends Request> {
   /** @returns undefined: the client may see nothing; the stream has been ended. */
   #enter(node: NodeIdentity): Seat | undefined {
     this.#node = node;
-    this.#nodeId = printable(node.id);
+    this.#reports.node = node;
     this.#seat = this.#context.join({ node, kind: this.#kind, identities: this.#identities }, this);
-    if (this.#seat !== undefined) return this.#seat;
-    this.#context.warnings.warn(
-      'permission denied',
-      this.#client,
-      { client: this.#client, node: this.#nodeId, identities: this.#identities.length },
-      'a client may see no server group: its stream is refused',
-    );
-    this.end(status.PERMISSION_DENIED, `no server group is open to ${this.#client}`);
-    return undefined;
+    if (this.#seat === undefined) this.#deny();
+    return this.#seat;
+  }
+
+  #deny(): void {
+    const { code, details } = this.#reports.denied(this.#identities.length);
+    this.end(code, details);
   }
 
   /**
@@ -189,20 +155,25 @@ export class XdsStream<R extends Request> {
   sweep(): void {
     const { clock, limits } = this.#context;
     const nowMs = clock.now();
-    const stuckSinceMs = this.#writingSinceMs ?? this.#endedAtMs;
-    if (stuckSinceMs !== undefined && nowMs - stuckSinceMs > limits.readSeconds * 1000) {
-      this.#tell('ReadSeconds', `nothing read for ${limits.readSeconds} s, the connection is closed`);
+    const { readSeconds } = limits;
+    const isLate = (sinceMs: number | undefined): boolean => nowMs - (sinceMs ?? nowMs) > readSeconds * 1000;
+    if (isLate(this.#writingSinceMs ?? this.#endedAtMs)) {
+      this.#tell('ReadSeconds', `nothing read for ${readSeconds} s, the connection is closed`);
       this.#transport.abort();
       return;
     }
-    if (this.#ended) return;
+    if (this.ended) return;
+    if (this.#node === undefined && isLate(this.#openedAtMs)) {
+      this.#refuses(silent(readSeconds));
+      return;
+    }
     for (const channel of this.#channels) {
       if (nowMs - (channel.unansweredSinceMs ?? nowMs) > limits.ackSeconds * 1000) this.#giveUp(channel);
     }
   }
 
   end(code: status, details: string): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     this.#endedAtMs = this.#context.clock.now();
     this.#transport.end(code, printable(details));
   }
@@ -214,35 +185,27 @@ export class XdsStream<R extends Request> {
     this.#seat?.leave();
   }
 
-  get #ended(): boolean {
-    return this.#endedAtMs !== undefined;
+  /** The gRPC library has ended the stream and told the client why; nobody else has heard of it. */
+  cutOff(): void {
+    const most = 2 * this.#context.limits.messageBytes;
+    this.#tell('MessageBytes', `a request of more than ${most} bytes, or a header that gRPC does not know`);
   }
 
-  #checkMessage(length: number): Refusal | undefined {
-    const { limits, clock } = this.#context;
-    if (length > limits.messageBytes) {
-      const details = `Xds.Limits.MessageBytes: a request of ${length} bytes; at most ${limits.messageBytes}`;
-      return { limit: 'MessageBytes', code: status.RESOURCE_EXHAUSTED, details };
-    }
-    if (this.#requests.take(clock.now())) return undefined;
-    const details = `Xds.Limits.RequestsPerSecond: more than ${limits.requestsPerSecond} requests in a second`;
-    return { limit: 'RequestsPerSecond', code: status.RESOURCE_EXHAUSTED, details };
+  /** Nothing is taken from the client any more. */
+  get ended(): boolean {
+    return this.#endedAtMs !== undefined;
   }
 
   /** @returns whether there is one; the stream has been ended then. */
   #refuses(refusal: Refusal | undefined): boolean {
     if (refusal === undefined) return false;
-    this.#context.refusals.tell(refusal, this.#client, this.#nodeId);
+    this.#reports.refused(refusal);
     this.end(refusal.code, refusal.details);
     return true;
   }
 
-  #tell(limit: 'ReadSeconds' | 'AckSeconds', what: string): void {
-    this.#context.refusals.tell(
-      { limit, details: `Xds.Limits.${limit}: ${what}` },
-      this.#client,
-      this.#nodeId,
-    );
+  #tell(limit: LimitName, what: string): void {
+    this.#reports.refused({ limit, details: `Xds.Limits.${limit}: ${what}` });
   }
 
   #giveUp(channel: Channel<R>): void {
@@ -265,17 +228,8 @@ export class XdsStream<R extends Request> {
     if (single) this.end(status.INVALID_ARGUMENT, `this stream serves ${only?.url ?? ''}, not ${typeUrl}`);
     else if (typeUrl === '')
       this.end(status.INVALID_ARGUMENT, 'a request on an aggregated stream needs type_url');
-    else this.#context.unknownType(printable(typeUrl), this.#nodeId);
+    else this.#reports.unknownType(typeUrl);
     return undefined;
-  }
-
-  /** A name that does not exist may appear later; mostly it is a mistake in the client's configuration. */
-  #tellUnknown({ url }: ServedType, names: readonly string[], view: TypeView | undefined): void {
-    if (view === undefined) return;
-    for (const name of names) {
-      if (name === '' || name === EVERY_NAME || view.resources.has(name) || view.held.has(name)) continue;
-      this.#context.unknownName(url, printable(name), this.#nodeId, [...view.resources.keys()]);
-    }
   }
 
   /**
@@ -301,42 +255,10 @@ export class XdsStream<R extends Request> {
     return this.#channels.find(({ type }) => type.url === typeUrl);
   }
 
-  #report({ type, subscribedAtMs }: Channel<R>, error: RequestError | undefined, settled: Versions): void {
-    const { observer, clock, warnings } = this.#context;
-    const node = this.#nodeId;
-    if (error === undefined) {
-      const atMs = clock.now();
-      observer.acknowledged({
-        stream: this,
-        typeUrl: type.url,
-        node,
-        resources: settled,
-        subscribedAtMs,
-        atMs,
-      });
-      return;
-    }
-    const message = printable(error.message, 500);
-    observer.rejected({ stream: this, typeUrl: type.url, node, resources: settled, message });
-    warnings.warn(
-      `rejected ${type.url}`,
-      `${this.#client} ${node}`,
-      {
-        node,
-        cluster: printable(this.#node?.cluster ?? ''),
-        type: type.url,
-        names: printable([...settled.keys()].slice(0, 10).join(' ')),
-        code: error.code,
-        reason: message,
-      },
-      'a sidecar rejected a response: it keeps what it had, and this version is not sent to it again',
-    );
-  }
-
   /** Writes the first response that is due, in the order of the types; the rest when that one has been taken. @returns its bytes. */
   #send(): number {
     const feed = this.#seat?.feed;
-    if (feed === undefined || this.#writingSinceMs !== undefined || this.#ended) return 0;
+    if (feed === undefined || this.#writingSinceMs !== undefined || this.ended) return 0;
     for (const channel of this.#channels) {
       const view = feed.view(channel.type.url);
       const update = view && channel.subscription.next(view);
@@ -376,4 +298,9 @@ export class XdsStream<R extends Request> {
       subscription.renew(named ? changed : [...view.resources.keys()]);
     }
   }
+}
+
+function silent(seconds: number): Refusal {
+  const details = `Xds.Limits.ReadSeconds: no request for ${seconds} s`;
+  return { limit: 'ReadSeconds', code: status.DEADLINE_EXCEEDED, details };
 }

@@ -6,7 +6,10 @@ export const EVERY_NAME = '*';
 /** All there is of one resource type at one moment. The same object as long as neither part has changed. */
 export interface TypeView {
   readonly resources: ReadonlyMap<string, Resource>;
-  /** Names that exist without content: neither answered nor refused. */
+  /**
+   * Names that exist without content: neither answered nor refused. What is asked for meanwhile is owed until it has
+   * content. A complete set cannot tell held from gone: to a client that has a held name, none is sent.
+   */
   readonly held: ReadonlySet<string>;
 }
 
@@ -40,8 +43,8 @@ export interface RememberedNames {
  * through {@link receive}, and {@link next} says what to send.
  *
  * The first request, and any newly or again subscribed name, is answered at once. Everything else waits until all
- * responses are acknowledged or rejected, and then only the newest state is sent. A rejected version is not sent
- * again unless the client asks for its name anew.
+ * responses are acknowledged or rejected, and then only the newest state is sent. The last rejected version is not
+ * sent again unless the client asks for its name anew.
  */
 export interface Subscription<R> {
   /** @returns the versions of the response that `request` acknowledges or rejects; undefined: it settles none. */

@@ -15,8 +15,18 @@ export class Unsettled {
     return last !== undefined && last.nonce > this.#givenUpTo;
   }
 
+  /** Whether a response is unanswered, waited for or not. */
+  get some(): boolean {
+    return this.#responses.length > 0;
+  }
+
   get lastNonce(): number {
     return this.#lastNonce;
+  }
+
+  /** What is in the responses, by name. */
+  *versions(): Iterable<readonly [name: string, version: string]> {
+    for (const { versions } of this.#responses) yield* versions;
   }
 
   add({ nonce, versions }: SentResponse): void {

@@ -19,6 +19,8 @@ export interface Variant<R extends Request> {
   read(bytes: Buffer, withNode: boolean): ReadResult<R>;
   /** The names that the request asks for or says to have. */
   names(request: R): RememberedNames;
+  /** How many names the longest list of the request has, those that it says to have among them. */
+  count(request: R): number;
   /** The names that the request asks for, or asks for again. */
   asked(request: R): readonly string[];
   /** The length, in characters, of the longest name or version that the request has. */
@@ -31,6 +33,7 @@ export const SOTW: Variant<DiscoveryRequest> = {
   name: 'sotw',
   read: readDiscoveryRequest,
   names: ({ names }) => listed(names),
+  count: ({ names }) => names.length,
   asked: ({ names }) => names,
   longestText: ({ names }) => longest(names),
   subscribe: (type) => (type.complete ? new SotwSetSubscription() : new SotwSubscription()),
@@ -41,6 +44,7 @@ export const DELTA: Variant<DeltaDiscoveryRequest> = {
   read: readDeltaDiscoveryRequest,
   names: ({ subscribe, initialVersions }) =>
     listed(initialVersions.size === 0 ? subscribe : [...subscribe, ...initialVersions.keys()]),
+  count: ({ subscribe, initialVersions }) => Math.max(subscribe.length, initialVersions.size),
   asked: ({ subscribe }) => subscribe,
   longestText: ({ subscribe, unsubscribe, initialVersions }) =>
     Math.max(

@@ -5,7 +5,8 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { attack } from '../support/fuzz/attacks.ts';
+import { attack, broken } from '../support/fuzz/attacks.ts';
+import { Papers } from '../support/fuzz/door.ts';
 import { Siege } from '../support/fuzz/siege.ts';
 
 const { values } = parseArgs({
@@ -17,34 +18,46 @@ const { values } = parseArgs({
 const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
 console.log(`seed ${seed}, ${seconds} s`);
 
-/** Each batch has the seed after that of the one before. */
-const BATCH_RUNS = 200;
+/** One batch of each kind after the other, each with the seed after that of the one before. */
+const papers = await Papers.issue();
+const PINGS = { intervalSeconds: 0.2, timeoutSeconds: 0.5 };
+const KINDS = [
+  { name: 'plain text', siege: new Siege(), attacks: fc.array(attack, { maxLength: 12 }), runs: 200 },
+  { name: 'TLS', siege: new Siege(papers), attacks: fc.array(attack, { maxLength: 12 }), runs: 50 },
+  {
+    name: 'broken',
+    siege: new Siege(undefined, PINGS),
+    attacks: fc.array(broken, { maxLength: 40 }),
+    runs: 5,
+  },
+] as const;
 
-const siege = new Siege();
-await siege.start();
 const begun = performance.now();
 const elapsedSeconds = (): number => (performance.now() - begun) / 1000;
 let runs = 0;
+for (const { siege } of KINDS) await siege.start();
 for (let batch = 0; elapsedSeconds() < seconds; batch++) {
+  const kind = KINDS[batch % KINDS.length] ?? KINDS[0];
   await fc.assert(
-    fc.asyncProperty(fc.array(attack, { maxLength: 12 }), async (attacks) => {
-      await siege.endure(attacks);
+    fc.asyncProperty(kind.attacks, async (attacks) => {
+      await kind.siege.endure(attacks);
       runs++;
     }),
-    { seed: seed + batch, numRuns: BATCH_RUNS },
+    { seed: seed + batch, numRuns: kind.runs },
   );
-  report();
+  report(kind.name, kind.siege);
 }
-await siege.stop();
+for (const { siege } of KINDS) await siege.stop();
+await papers.remove();
 
-function report(): void {
+function report(name: string, { harness }: Siege): void {
   globalThis.gc?.();
-  const { harness } = siege;
   const refused = new Map<string, number>();
   for (const limit of harness.refused) refused.set(limit, (refused.get(limit) ?? 0) + 1);
   console.log(
     [
       `${elapsedSeconds().toFixed(0)} s`,
+      name,
       `${runs} runs`,
       `${harness.opened} streams`,
       `${harness.rejected} rejections`,

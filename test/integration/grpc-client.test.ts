@@ -115,7 +115,7 @@ async function startPlane(t: TestContext, backends: readonly GrpcBackend[]) {
   });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => server.stop());
-  publisher.configure([serverGroup(GROUP, { envoyLbPolicy: 'LeastRequest' })], [listener(GROUP)]);
+  publisher.configure([serverGroup(GROUP, { envoyLbPolicy: 'LeastRequest' })], [listener(GROUP)], 0);
   let dropShare = 0;
   const publish = (...healths: readonly EndpointHealth[]): void => {
     const endpoints = backends.map(({ address, port: of }, i) => ({

@@ -80,7 +80,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
         },
       },
     });
-    publisher.configure([group], configuration.listeners);
+    publisher.configure([group], configuration.listeners, 0);
     const bound = await xds.listen({ host: '127.0.0.1', port: 0 });
     const course = new Course(group);
     publisher.publish(course.next().assignment);

@@ -185,7 +185,7 @@ test('wrong sidecars: the listener stays closed until initial_fetch_timeout, the
   for (const said of [
     { reason: 'client_certificate_refused', code: 'CERT_HAS_EXPIRED' },
     { reason: 'server_certificate_refused' },
-    { client: 'spiffe://test/ns/other/sa/sidecar', node: 'denied' },
+    { client: 'spiffe://test/ns/other/sa/sidecar', identities: 1 },
   ]) {
     const line = log.find((each) => Object.entries(said).every(([key, value]) => each[key] === value));
     assert.ok(line !== undefined, JSON.stringify(said));

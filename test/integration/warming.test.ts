@@ -4,8 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import type { ServerGroup } from '../../src/core/model.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
+import type { RolloutTimes } from '../../src/publish/rollout.ts';
 import { type Resource, SnapshotStore } from '../../src/publish/snapshot-store.ts';
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { adsBootstrap } from '../../src/xds/bootstrap.ts';
 import { encodeAssignment } from '../../src/xds/resources/assignment.ts';
@@ -43,12 +44,8 @@ function separate(apiType: string): object {
   return { cds_config: source, lds_config: source };
 }
 
-/** The steps of a reload take seconds, here a tenth, and the last one minutes, here as many tenths of a second. */
-const hurriedClock: Clock = {
-  now: () => systemClock.now(),
-  schedule: (milliseconds, callback) =>
-    systemClock.schedule(milliseconds / (milliseconds > 60_000 ? 600 : 10), callback),
-};
+/** The steps of a reload take seconds, and the last one minutes. */
+const HURRIED: RolloutTimes = { followMs: 300, retireMs: 1500 };
 
 /** Envoy's own wait for the endpoints of a new cluster ends after 5 s: what takes as long has waited for it. */
 const WITHOUT_TIMEOUT_MS = 4_000;
@@ -65,6 +62,8 @@ for (const [index, [transport, sources]] of TRANSPORTS.entries()) {
       await progress(load);
     }
     for (const name of ['mistral', 'llama']) {
+      reload({ name });
+      // once more, as a reloader does that sees two files change
       reload({ name });
       await soon(`routes to ${name}`, async () => (await routeOf(voyage)) === name);
       await progress(load);
@@ -130,7 +129,7 @@ async function start(t: TestContext, network: string, sources: (made: Bootstrap)
     const made = parse(bootstrap) as Bootstrap;
     return stringify({ ...made, dynamic_resources: sources(made) });
   };
-  const options = { backends, loadAware: false, rewrite, clock: hurriedClock };
+  const options = { backends, loadAware: false, rewrite, rolloutTimes: HURRIED };
   const voyage = await Voyage.start(options);
   t.after(async () => {
     await voyage.end();

@@ -38,12 +38,12 @@ export class TestCa {
   readonly #name: string;
   readonly #keys: webcrypto.CryptoKeyPair;
 
-  static async create(name = 'CN=test CA'): Promise<TestCa> {
+  static async create(name = 'CN=test CA', validHours: Wanted['validHours'] = [-1, 24]): Promise<TestCa> {
     const keys = await newKeys();
     const certificate = await X509CertificateGenerator.createSelfSigned({
       serialNumber: serialNumber(),
       name,
-      ...validity([-1, 24]),
+      ...validity(validHours),
       signingAlgorithm: ALGORITHM,
       keys,
       extensions: [new BasicConstraintsExtension(true, undefined, true)],

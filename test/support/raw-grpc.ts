@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import type { ConnectionOptions } from 'node:tls';
 import type { ListenAddress } from '../../src/core/model.ts';
 
 const PATHS = {
@@ -10,8 +11,10 @@ const PATHS = {
 export class RawConnection {
   readonly session: ClientHttp2Session;
 
-  constructor({ host, port }: ListenAddress) {
-    this.session = connect(`http://${host}:${port}`);
+  /** @param tls undefined: plain text. */
+  constructor({ host, port }: ListenAddress, tls?: ConnectionOptions) {
+    const scheme = tls === undefined ? 'http' : 'https';
+    this.session = connect(`${scheme}://${host}:${port}`, { ...tls });
     // What goes wrong shows in the streams and in `closed`.
     this.session.on('error', () => undefined);
   }

@@ -3,9 +3,11 @@ import type { status } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import type { XdsLimits } from '../../src/core/model.ts';
 import { LogLimiter } from '../../src/runtime/log-limiter.ts';
+import { ClientMeter } from '../../src/xds/client-meter.ts';
 import { Feed } from '../../src/xds/feed.ts';
 import type { Acknowledgement, Rejection, XdsObserver } from '../../src/xds/observer.ts';
 import { Refusals } from '../../src/xds/refusals.ts';
+import { RequestMeter } from '../../src/xds/request-meter.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
 import { SERVED_TYPES } from '../../src/xds/served-types.ts';
 import { XdsStream } from '../../src/xds/stream.ts';
@@ -52,16 +54,20 @@ export class StreamBench {
       refused: (limit) => this.refused.push(limit),
     };
     const warnings = new LogLimiter({ log, clock: this.clock });
+    const settings = xdsSettings(limits).limits;
+    const nowMs = this.clock.now();
     this.stream = new XdsStream({
       kind: 'ads',
       client: '10.0.0.1',
       identities: [],
       variant: DELTA,
       types,
+      meter: new RequestMeter(settings, new ClientMeter(settings, nowMs), nowMs),
       context: {
+        admits: () => true,
         join: () => ({ feed: this.#feed, leave: () => undefined }),
         clock: this.clock,
-        limits: xdsSettings(limits).limits,
+        limits: settings,
         warnings,
         refusals: new Refusals(observer, warnings),
         observer,

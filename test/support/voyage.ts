@@ -5,7 +5,8 @@ import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
 import type { Configuration } from '../../src/core/model.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import type { RolloutTimes } from '../../src/publish/rollout.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { GaugeBackend } from './gauge-backend.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -19,8 +20,8 @@ export interface VoyageOptions {
   readonly mode?: 'ads' | 'eds';
   /** Changes the bootstrap that the command makes. */
   readonly rewrite?: (bootstrap: string) => string;
-  /** Default: the system's. */
-  readonly clock?: Clock;
+  /** Default: as sidecars need it. */
+  readonly rolloutTimes?: RolloutTimes;
   /** Lines of YAML in the server group, such as `EnvoyLbPolicy: RoundRobin`. */
   readonly group?: string;
   /** Lines of YAML in the scheduler, such as `Saturation: false`. */
@@ -66,7 +67,13 @@ export class Voyage {
     const configuration = configure(options);
     const log: string[] = [];
     const logger = pino({ level: 'debug', base: null }, { write: (line) => log.push(line) });
-    const app = new App({ configuration, clock: options.clock ?? systemClock, log: logger });
+    const { rolloutTimes } = options;
+    const app = new App({
+      configuration,
+      clock: systemClock,
+      log: logger,
+      ...(rolloutTimes && { rolloutTimes }),
+    });
     const bound = await app.start();
     const envoys: Envoy[] = [];
     try {

@@ -1,10 +1,12 @@
 import { pino } from 'pino';
-import type { ListenAddress } from '../../src/core/model.ts';
+import type { AuthorizationRule, ListenAddress } from '../../src/core/model.ts';
 import { type Snapshot, SnapshotStore } from '../../src/publish/snapshot-store.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { PermittedSources } from '../../src/xds/permitted-sources.ts';
 import { XdsServer } from '../../src/xds/server.ts';
 import { XDS_SERVICES } from '../../src/xds/services.ts';
 import type { XdsSettings } from '../../src/xds/settings.ts';
+import type { TlsSettings } from '../../src/xds/tls-front.ts';
 import { xdsSettings } from './xds-settings.ts';
 
 /** Knows how many follow it. */
@@ -32,10 +34,21 @@ export class XdsHarness {
   acknowledged = 0;
   rejected = 0;
 
-  constructor(options: { readonly clock?: Clock; readonly settings?: XdsSettings } = {}) {
+  constructor(
+    options: {
+      readonly clock?: Clock;
+      readonly settings?: XdsSettings;
+      /** Default: plain text. */
+      readonly tls?: TlsSettings | undefined;
+      /** Default: everybody may see everything. */
+      readonly rules?: readonly AuthorizationRule[] | undefined;
+    } = {},
+  ) {
+    const permitted = new PermittedSources(options.rules);
     this.server = new XdsServer({
       services: XDS_SERVICES,
-      sourceOf: () => this.store,
+      sourceOf: (_node, _kind, identities) => permitted.of(this.store, identities),
+      tls: options.tls,
       settings: options.settings ?? xdsSettings(),
       clock: options.clock ?? systemClock,
       log: pino(

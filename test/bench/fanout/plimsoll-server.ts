@@ -87,9 +87,9 @@ const plainGroup = {
   servers: [],
   loadAware: undefined,
 } as const;
-publisher.configure([plainGroup], []);
+publisher.configure([plainGroup], [], 0);
 publisher.publish(assignmentOf(0, backends));
-await rehearse(xdsSettings(), systemClock);
+await rehearse(systemClock);
 const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
 console.log(`port ${port}`);
 

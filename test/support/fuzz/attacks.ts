@@ -1,9 +1,12 @@
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { ListenAddress } from '../../../src/core/model.ts';
-import { framed, RawConnection } from '../raw-grpc.ts';
-import { XdsClient, type XdsTestStream } from '../xds-client.ts';
+import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
+import { DISCOVERY, encode } from '../discovery-proto.ts';
+import { framed } from '../raw-grpc.ts';
+import { FRAME, type RawHttp2 } from '../raw-http2.ts';
+import type { XdsTestStream } from '../xds-client.ts';
+import { clientAt, connectionAt, type Door, http2At } from './door.ts';
 import { type Ask, ask, encodeAsk, mutated, type Variant } from './messages.ts';
 
 type End = 'finish' | 'cancel' | 'stay';
@@ -27,7 +30,18 @@ export type Attack =
       readonly variant: Variant;
       readonly asks: readonly Ask[];
       readonly end: End;
-    };
+    }
+  /** Streams that begin well, and then too much of something. */
+  | { readonly kind: 'flood'; readonly of: Flood; readonly streams: number }
+  /** Streams that begin well, and frames of HTTP/2 that may be no such thing. */
+  | { readonly kind: 'broken'; readonly frames: readonly BrokenFrame[] };
+
+interface BrokenFrame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Uint8Array;
+}
 
 interface Frame {
   readonly message: Buffer;
@@ -36,9 +50,39 @@ interface Frame {
   readonly announced: number | undefined;
 }
 
+const CANCEL = Buffer.from([0, 0, 0, 8]);
+const endpoint = { typeUrl: TYPE_URLS.endpoint };
+const ONE_REQUEST = framed(
+  encode(DISCOVERY.DeltaDiscoveryRequest, { ...endpoint, resourceNamesSubscribe: ['b'] }),
+);
+const ONE_NAME = framed(
+  encode(DISCOVERY.DeltaDiscoveryRequest, {
+    ...endpoint,
+    resourceNamesSubscribe: Array.from({ length: 30_000 }, () => 'b'),
+  }),
+);
+
 const variant = fc.constantFrom('sotw' as const, 'delta' as const);
 const end = fc.constantFrom('finish' as const, 'cancel' as const, 'stay' as const);
 const noise = fc.uint8Array({ maxLength: 300 });
+
+const FLOODS = [
+  /** Half a message, held open. */
+  'half',
+  /** The same in the smallest frames. */
+  'crumbs',
+  /** Streams that are taken back at once. */
+  'reset',
+  'ping',
+  'settings',
+  'empty data',
+  /** One name that exists, over and over. */
+  'one name',
+  /** Calls of what is not served. */
+  'unknown path',
+] as const;
+
+type Flood = (typeof FLOODS)[number];
 
 const frame: fc.Arbitrary<Frame> = fc.record({
   message: fc.oneof(
@@ -93,21 +137,47 @@ export const attack: fc.Arbitrary<Attack> = fc.oneof(
       end,
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('flood' as const),
+      of: fc.constantFrom(...FLOODS),
+      streams: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
 );
 
+/** Node stops reading after many of these and says nothing, so that only a ping finds out: they take their time. */
+export const broken: fc.Arbitrary<Attack> = fc.record({
+  kind: fc.constant('broken' as const),
+  frames: fc.array(
+    fc.record({
+      type: fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 255 })),
+      flags: fc.oneof(fc.constantFrom(0, 1, 4, 5, 8, 0x20), fc.nat({ max: 255 })),
+      stream: fc.oneof(fc.nat({ max: 5 }), fc.constant(2 ** 31 - 1)),
+      payload: fc.uint8Array({ maxLength: 40 }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+});
+
 /** @returns ends its connection; to be called when all attacks of a run have been carried out. */
-export async function carryOut(of: Attack, address: ListenAddress): Promise<() => void> {
+export async function carryOut(of: Attack, door: Door): Promise<() => void> {
   switch (of.kind) {
     case 'noise':
-      return makeNoise(of.bytes, of.preface, address);
+      return makeNoise(of.bytes, of.preface, door);
     case 'frames':
-      return sendFrames(of, address);
+      return sendFrames(of, door);
     case 'requests':
-      return askAll(of, address);
+      return askAll(of, door);
+    case 'flood':
+      return flood(of, door);
+    case 'broken':
+      return breakHttp2(of, door);
   }
 }
 
-async function makeNoise(bytes: Uint8Array, preface: boolean, { host, port }: ListenAddress) {
+async function makeNoise(bytes: Uint8Array, preface: boolean, { address: { host, port } }: Door) {
   const socket = connect(port, host).resume();
   socket.on('error', () => undefined);
   if (preface) socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
@@ -118,8 +188,8 @@ async function makeNoise(bytes: Uint8Array, preface: boolean, { host, port }: Li
   };
 }
 
-async function sendFrames(of: Extract<Attack, { kind: 'frames' }>, address: ListenAddress) {
-  const connection = new RawConnection(address);
+async function sendFrames(of: Extract<Attack, { kind: 'frames' }>, door: Door) {
+  const connection = connectionAt(door);
   const stream = connection.open(of.variant, of.headers);
   if (of.reads) stream.resume();
   for (const { message, compressed, announced } of of.frames) {
@@ -134,8 +204,8 @@ async function sendFrames(of: Extract<Attack, { kind: 'frames' }>, address: List
   };
 }
 
-async function askAll(of: Extract<Attack, { kind: 'requests' }>, address: ListenAddress) {
-  const client = new XdsClient(address);
+async function askAll(of: Extract<Attack, { kind: 'requests' }>, door: Door) {
+  const client = clientAt(door);
   const stream = client.open('ads', of.variant);
   for (const each of of.asks) {
     stream.sendBytes(encodeAsk(of.variant, each, nonceOf(each, stream)));
@@ -147,6 +217,60 @@ async function askAll(of: Extract<Attack, { kind: 'requests' }>, address: Listen
   return () => {
     client.close();
     stream.cancel();
+  };
+}
+
+async function flood({ of, streams }: Extract<Attack, { kind: 'flood' }>, door: Door) {
+  const connection = http2At(door);
+  for (let i = 0; i < streams; i++) {
+    const stream = connection.open();
+    connection.data(stream, ONE_REQUEST);
+    overdo(connection, stream, of);
+    await turns(2);
+  }
+  await turns(5);
+  return () => {
+    connection.close();
+  };
+}
+
+function overdo(connection: RawHttp2, stream: number, of: Flood): void {
+  switch (of) {
+    case 'half':
+      connection.data(stream, framed(Buffer.alloc(100_000), 0, 200_000));
+      break;
+    case 'crumbs':
+      connection.data(stream, framed(Buffer.alloc(2000), 0, 4000), 1);
+      break;
+    case 'reset':
+      for (let i = 0; i < 100; i++) connection.send(FRAME.reset, 0, connection.open(), CANCEL);
+      break;
+    case 'ping':
+      for (let i = 0; i < 500; i++) connection.send(FRAME.ping, 0, 0, Buffer.alloc(8));
+      break;
+    case 'settings':
+      for (let i = 0; i < 500; i++) connection.send(FRAME.settings, 0, 0, Buffer.alloc(0));
+      break;
+    case 'empty data':
+      for (let i = 0; i < 500; i++) connection.send(FRAME.data, 0, stream, Buffer.alloc(0));
+      break;
+    case 'one name':
+      connection.data(stream, ONE_NAME);
+      break;
+    case 'unknown path':
+      for (let i = 0; i < 50; i++) connection.open('/nothing');
+      break;
+  }
+}
+
+async function breakHttp2({ frames }: Extract<Attack, { kind: 'broken' }>, door: Door) {
+  const connection = http2At(door);
+  connection.data(connection.open(), ONE_REQUEST);
+  await turns(2);
+  for (const { type, flags, stream, payload } of frames) connection.send(type, flags, stream, payload);
+  await turns(5);
+  return () => {
+    connection.close();
   };
 }
 

@@ -3,10 +3,11 @@ import type { ListenAddress } from '../../../src/core/model.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 import { snapshot } from '../snapshots.ts';
 import { waitFor } from '../wait-for.ts';
-import { XdsClient, type XdsTestStream } from '../xds-client.ts';
+import type { XdsClient, XdsTestStream } from '../xds-client.ts';
 import { XdsHarness } from '../xds-harness.ts';
 import { xdsSettings } from '../xds-settings.ts';
 import { type Attack, carryOut } from './attacks.ts';
+import { clientAt, type Door, type Papers } from './door.ts';
 
 /** A client that does all as it should, and must not notice the others. */
 interface Bystander {
@@ -17,13 +18,25 @@ interface Bystander {
 
 /** A server under attack, and clients that it must serve as if there were none. */
 export class Siege {
-  readonly harness = new XdsHarness({
-    // The bystanders acknowledge far more often than a fleet does.
-    settings: xdsSettings({ requestsPerSecond: 10_000 }),
-  });
+  readonly harness: XdsHarness;
+  readonly #papers: Papers | undefined;
   readonly #bystanders: Bystander[] = [];
   #address: ListenAddress = { host: '', port: 0 };
   #version = 0;
+
+  /**
+   * @param papers who attacks has a certificate and may see little; undefined: plain text.
+   * @param keepalive for attacks that only a ping finds out.
+   */
+  constructor(papers?: Papers, keepalive = xdsSettings().keepalive) {
+    this.#papers = papers;
+    this.harness = new XdsHarness({
+      // The bystanders acknowledge far more often than a fleet does.
+      settings: { ...xdsSettings({ requestsPerSecond: 10_000, newStreamsPerSecond: 100_000 }), keepalive },
+      tls: papers?.settings,
+      rules: papers?.rules,
+    });
+  }
 
   async start(): Promise<void> {
     this.#address = await this.harness.listen();
@@ -37,7 +50,7 @@ export class Siege {
    * @throws AssertionError when a bystander is ended or gets no push, or anything of an attacker is left.
    */
   async endure(attacks: readonly Attack[]): Promise<void> {
-    const begun = attacks.map((attack) => carryOut(attack, this.#address));
+    const begun = attacks.map((attack) => carryOut(attack, this.#door(this.#papers?.hostile)));
     this.#publish();
     const closers = await Promise.all(begun);
     this.#publish();
@@ -60,6 +73,10 @@ export class Siege {
     await this.harness.server.stop();
   }
 
+  #door(tls: Door['tls']): Door {
+    return { address: this.#address, tls };
+  }
+
   #publish(): void {
     const version = String(++this.#version);
     const each = { a: version, b: String(this.#version % 3), [`n${this.#version % 5}`]: '1' };
@@ -67,7 +84,7 @@ export class Siege {
   }
 
   #bystander(variant: 'sotw' | 'delta'): Bystander {
-    const client = new XdsClient(this.#address);
+    const client = clientAt(this.#door(this.#papers?.honest));
     const stream = client.open('ads', variant);
     const typeUrl = TYPE_URLS.endpoint;
     const bystander = { client, stream, version: '' };

@@ -8,14 +8,14 @@ import { xdsSettings } from '../../support/xds-settings.ts';
 test('the rehearsal ends by itself when all clients have had all pushes', async () => {
   const clock = new FakeClock();
   // time stands still: it cannot end by giving up
-  await rehearse(xdsSettings(), clock);
+  await rehearse(clock);
   assert.equal(clock.pending, 0);
 });
 
 test('a rehearsal that cannot come to its end is given up', async () => {
   const clock = new FakeClock();
   let ended = false;
-  const rehearsal = rehearse(xdsSettings({ streams: 1 }), clock).then(() => {
+  const rehearsal = rehearse(clock, xdsSettings({ streams: 1 })).then(() => {
     ended = true;
   });
   await waitFor('the limit of the time', () => clock.pending > 0);

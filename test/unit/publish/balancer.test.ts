@@ -76,7 +76,7 @@ class Bench {
   });
 
   configure(groups: readonly ServerGroup[]): void {
-    this.publisher.configure(groups, []);
+    this.publisher.configure(groups, [], 0);
     this.balancer.configure(groups);
   }
 

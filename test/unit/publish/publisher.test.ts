@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Assignment, Listener, ServerGroup } from '../../../src/core/model.ts';
 import { type Encoder, type Outlet, Publisher } from '../../../src/publish/publisher.ts';
+import { ROLLOUT_TIMES } from '../../../src/publish/rollout.ts';
 import { type Snapshot, SnapshotStore } from '../../../src/publish/snapshot-store.ts';
+
+const FOLLOWED_MS = ROLLOUT_TIMES.followMs;
+const RETIRED_MS = 2 * (FOLLOWED_MS + ROLLOUT_TIMES.retireMs);
 
 const EDS = 'type/Endpoints';
 const LDS = 'type/Listener';
@@ -54,7 +58,7 @@ function setUp() {
 
 test('a group without an assignment is held', () => {
   const { publisher, store } = setUp();
-  publisher.configure([group('a'), group('b')], []);
+  publisher.configure([group('a'), group('b')], [], 0);
   publisher.publish(assignment('a', 1));
   assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['b']);
   assert.deepEqual([...(store.current?.resources.get(EDS)?.keys() ?? [])], ['a']);
@@ -66,7 +70,7 @@ test('a group without an assignment is held', () => {
 
 test('equal content has an equal version and makes no snapshot', () => {
   const { publisher, seen } = setUp();
-  publisher.configure([group('a')], []);
+  publisher.configure([group('a')], [], 0);
   const first = publisher.publish(assignment('a', 1));
   const snapshots = seen.length;
   assert.deepEqual(publisher.publish(assignment('a', 1)), { version: first.version, changed: false });
@@ -76,19 +80,19 @@ test('equal content has an equal version and makes no snapshot', () => {
   assert.notEqual(other.version, first.version);
 
   const replica = setUp();
-  replica.publisher.configure([group('a')], []);
+  replica.publisher.configure([group('a')], [], 0);
   assert.equal(replica.publisher.publish(assignment('a', 1)).version, first.version);
 });
 
 test('a snapshot does not change after it was stored', () => {
   const { publisher, store } = setUp();
-  publisher.configure([group('a')], []);
+  publisher.configure([group('a')], [], 0);
   publisher.publish(assignment('a', 1));
   const before = store.current;
   const version = before?.resources.get(EDS)?.get('a')?.version;
-  publisher.configure([], []);
-  publisher.retire();
-  publisher.configure([group('a')], []);
+  publisher.configure([], [], 0);
+  publisher.advance(RETIRED_MS);
+  publisher.configure([group('a')], [], 0);
   publisher.publish(assignment('a', 2));
   assert.equal(before?.resources.get(EDS)?.get('a')?.version, version);
   assert.equal(before?.assignments.get('a')?.endpoints[0]?.weight, 1);
@@ -97,17 +101,17 @@ test('a snapshot does not change after it was stored', () => {
 test('a group that goes is served until it is retired, then held, and answered again when it is back', () => {
   const { publisher, store } = setUp();
   const endpoints = () => [...(store.current?.resources.get(EDS)?.keys() ?? [])];
-  publisher.configure([group('a'), group('b')], []);
+  publisher.configure([group('a'), group('b')], [], 0);
   publisher.publish(assignment('a', 1));
   publisher.publish(assignment('b', 1));
-  assert.deepEqual(publisher.configure([group('b')], []), ['a']);
+  assert.deepEqual(publisher.configure([group('b')], [], 0), ['a']);
   assert.deepEqual(endpoints(), ['a', 'b']);
   assert.equal(publisher.complete, true);
-  publisher.retire();
+  publisher.advance(RETIRED_MS);
   assert.deepEqual(endpoints(), ['b']);
   assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
   assert.deepEqual([...(store.current?.assignments.keys() ?? [])], ['b']);
-  publisher.configure([group('a'), group('b')], []);
+  publisher.configure([group('a'), group('b')], [], 0);
   assert.equal(publisher.complete, false);
   publisher.publish(assignment('a', 3));
   assert.equal(store.current?.held.get(EDS)?.size, 0);
@@ -115,24 +119,24 @@ test('a group that goes is served until it is retired, then held, and answered a
 
 test('a group that is back before it was retired is a new one, and is not retired', () => {
   const { publisher, store } = setUp();
-  publisher.configure([group('a')], []);
+  publisher.configure([group('a')], [], 0);
   publisher.publish(assignment('a', 1));
-  publisher.configure([], []);
-  publisher.configure([group('a')], []);
+  publisher.configure([], [], 0);
+  publisher.configure([group('a')], [], 0);
   assert.equal(publisher.complete, false);
   assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
   publisher.publish(assignment('a', 2));
-  publisher.retire();
+  publisher.advance(RETIRED_MS);
   assert.equal(store.current?.resources.get(EDS)?.has('a'), true);
   assert.equal(publisher.complete, true);
 });
 
 test('a group that goes before it had an assignment is held', () => {
   const { publisher, store } = setUp();
-  publisher.configure([group('a')], []);
-  publisher.configure([], []);
+  publisher.configure([group('a')], [], 0);
+  publisher.configure([], [], 0);
   assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
-  publisher.retire();
+  publisher.advance(RETIRED_MS);
   assert.deepEqual([...(store.current?.held.get(EDS) ?? [])], ['a']);
 });
 
@@ -142,13 +146,13 @@ test('a listener goes to another group in three steps: the cluster, the listener
     [...(store.current?.resources.get(type)?.values() ?? [])].map(({ bytes }) =>
       Buffer.from(bytes).toString(),
     );
-  publisher.configure([group('a'), group('b')], [listener('one', 'a')]);
+  publisher.configure([group('a'), group('b')], [listener('one', 'a')], 0);
   assert.deepEqual([served(CDS), served(LDS)], [['a LeastRequest'], ['one of a']]);
-  publisher.configure([group('a'), group('b')], [listener('one', 'b')]);
+  publisher.configure([group('a'), group('b')], [listener('one', 'b')], 0);
   assert.deepEqual([served(CDS), served(LDS)], [['a LeastRequest', 'b LeastRequest'], ['one of a']]);
-  publisher.follow();
+  publisher.advance(FOLLOWED_MS);
   assert.deepEqual([served(CDS), served(LDS)], [['a LeastRequest', 'b LeastRequest'], ['one of b']]);
-  publisher.retire();
+  publisher.advance(RETIRED_MS);
   assert.deepEqual([served(CDS), served(LDS)], [['b LeastRequest'], ['one of b']]);
 });
 
@@ -158,13 +162,13 @@ test('what needs no new cluster goes out at once, and a cluster that nobody uses
     [...(store.current?.resources.get(type)?.values() ?? [])].map(({ bytes }) =>
       Buffer.from(bytes).toString(),
     );
-  publisher.configure([group('a'), group('b')], [listener('one', 'a'), listener('two', 'b')]);
+  publisher.configure([group('a'), group('b')], [listener('one', 'a'), listener('two', 'b')], 0);
   const changed = { ...group('a'), envoyLbPolicy: 'RoundRobin' } as const;
-  publisher.configure([changed, group('b')], [listener('two', 'a')]);
+  publisher.configure([changed, group('b')], [listener('two', 'a')], 0);
   assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin', 'b LeastRequest'], ['two of a']]);
-  publisher.configure([group('b')], []);
+  publisher.configure([group('b')], [], 0);
   assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin', 'b LeastRequest'], []]);
-  publisher.retire();
+  publisher.advance(RETIRED_MS);
   assert.deepEqual([served(CDS), served(LDS)], [[], []]);
 });
 
@@ -174,7 +178,7 @@ test('each kind of clients gets listeners in its own words, and all the same ass
     { store: one, listener: encodeListener },
     { store: other, listener: (_, of) => [{ typeUrl: LDS, name: of.name, bytes: Buffer.from('other') }] },
   ]);
-  publisher.configure([group('a')], [listener('one', 'a')]);
+  publisher.configure([group('a')], [listener('one', 'a')], 0);
   publisher.publish(assignment('a', 1));
   assert.deepEqual([...(one.current?.resources.get(LDS)?.keys() ?? [])], ['one']);
   assert.deepEqual([...(other.current?.resources.get(LDS)?.keys() ?? [])], ['a']);
@@ -183,17 +187,17 @@ test('each kind of clients gets listeners in its own words, and all the same ass
 
 test('listeners are published as the configuration has them; without any their types are not served', () => {
   const { publisher, store } = setUp();
-  publisher.configure([group('a')], [listener('one', 'a'), listener('two', 'a')]);
+  publisher.configure([group('a')], [listener('one', 'a'), listener('two', 'a')], 0);
   assert.deepEqual([...(store.current?.resources.get(LDS)?.keys() ?? [])], ['one', 'two']);
-  publisher.configure([group('a')], [listener('two', 'a')]);
+  publisher.configure([group('a')], [listener('two', 'a')], 0);
   assert.deepEqual([...(store.current?.resources.get(LDS)?.keys() ?? [])], ['two']);
-  publisher.configure([group('a')], []);
+  publisher.configure([group('a')], [], 0);
   assert.equal(store.current?.resources.has(LDS), false);
 });
 
 test('an assignment that breaks a rule is refused, and what was published stands', () => {
   const { publisher, store } = setUp();
-  publisher.configure([group('a')], []);
+  publisher.configure([group('a')], [], 0);
   const { version } = publisher.publish(assignment('a', 1));
   assert.throws(() => publisher.publish(assignment('a', 0)), {
     name: 'PlimsollError',

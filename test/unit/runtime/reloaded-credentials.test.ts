@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, before, beforeEach, test } from 'node:test';
@@ -156,6 +156,15 @@ const BAD: readonly (readonly [what: string, field: string, make: () => Promise<
     () => write({ cert: 'x'.repeat(1024 * 1024 + 1) }),
     /larger than 1048576 bytes/,
   ],
+  [
+    'a folder in place of a file',
+    'KeyFile',
+    async () => {
+      await rm(join(folder, 'tls.key'));
+      await mkdir(join(folder, 'tls.key'));
+    },
+    /no regular file/,
+  ],
 ];
 
 for (const [what, field, make, reason] of BAD) {
@@ -171,6 +180,7 @@ for (const [what, field, make, reason] of BAD) {
     assert.match(line.reason, new RegExp(`^Xds\\.Tls\\.${field} ${folder}.*`));
     assert.match(line.reason, reason);
     assert.match(line.msg, /those from before stay in force/);
+    if (field === 'KeyFile') await rm(join(folder, 'tls.key'), { recursive: true, force: true });
     await write(second);
     await writeFile(join(folder, 'ca.crt'), ca.cert);
     await poll();
@@ -222,6 +232,18 @@ test('an expired certificate does not take the place of a valid one', async () =
   await refusal();
   assert.deepEqual([taken.length, refused], [1, 1]);
   assert.match(log.at(-1) ?? '', /is valid from .* until .*, not now/);
+});
+
+test('expired authorities do not take the place of valid ones, but may stand beside one', async () => {
+  await reloaded.open();
+  const expired = await TestCa.create('CN=old CA', [-3, -1]);
+  await writeFile(join(folder, 'ca.crt'), expired.cert);
+  await refusal();
+  assert.deepEqual([taken.length, refused], [1, 1]);
+  assert.match(log.at(-1) ?? '', /ClientCaFile .*: is valid from .* until .*, not now/);
+  await writeFile(join(folder, 'ca.crt'), expired.cert + ca.cert);
+  await poll();
+  assert.deepEqual([taken.length, refused], [2, 1]);
 });
 
 test('a certificate of tomorrow is taken tomorrow', async () => {

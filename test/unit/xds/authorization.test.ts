@@ -63,6 +63,13 @@ test('a client of no rule is refused, with PERMISSION_DENIED, on every kind of s
   );
 });
 
+test('a client of no rule is refused before it has said anything', async () => {
+  for (const kind of ['ads', 'eds'] as const) {
+    const end = await open(stranger, kind, 'delta').ended();
+    assert.equal(end.code, status.PERMISSION_DENIED);
+  }
+});
+
 test('a name in the node says nothing', async () => {
   const stream = open(stranger, 'ads', 'delta');
   stream.send({ typeUrl: CDS, node: { id: 'spiffe://test/admin', cluster: 'llama' } });

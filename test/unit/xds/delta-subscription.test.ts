@@ -281,3 +281,118 @@ test('a first request for a held name is answered when that has content, even if
   client.receive({ nonce: '1' });
   assert.equal(client.next(view), undefined);
 });
+
+test('requests that come before the answer share it', () => {
+  const client = endpoints();
+  for (let i = 0; i < 3; i++) client.receive({ subscribe: ['a', 'a'] });
+  const view = viewOf({ a: '1' });
+  assert.deepEqual(client.next(view)?.resources, ['a@1']);
+  assert.equal(client.next(view), undefined);
+});
+
+for (const [how, ask] of [
+  ['renewed', (client: ReturnType<typeof endpoints>) => client.subscription.renew(['a'])],
+  ['subscribed again', (client: ReturnType<typeof endpoints>) => client.receive({ subscribe: ['a'] })],
+  [
+    'covered by a new wildcard',
+    (client: ReturnType<typeof endpoints>) => client.receive({ subscribe: ['*'] }),
+  ],
+] as const) {
+  test(`a name ${how} while it is held is sent when it has content, in the same version and once`, () => {
+    const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+    const held = viewOf({ b: '1' }, ['a']);
+    assert.equal(client.next(held), undefined);
+    ask(client);
+    const answer = client.next(held);
+    assert.ok(!(answer?.removed ?? []).includes('a'), 'it is not told removed');
+    client.receive({ nonce: answer?.nonce ?? '' });
+    const other = viewOf({ b: '1' }, ['a']);
+    assert.equal(client.next(other), undefined);
+    const view = viewOf({ a: '1', b: '1' });
+    const sent = client.next(view);
+    assert.deepEqual(sent?.resources, ['a@1']);
+    client.receive({ nonce: sent?.nonce ?? '' });
+    assert.equal(client.next(view), undefined);
+    assert.equal(client.next(other), undefined);
+    assert.equal(client.next(view), undefined, 'held once more, it is not owed again');
+  });
+}
+
+test('a name renewed while it is held, and gone after that, is told removed once', () => {
+  const client = settled(['a'], viewOf({ a: '1' }));
+  client.subscription.renew(['a']);
+  assert.equal(client.next(viewOf({}, ['a'])), undefined);
+  const view = viewOf({});
+  assert.deepEqual(client.next(view), { nonce: '2', resources: [], removed: ['a'] });
+  client.receive({ nonce: '2' });
+  assert.equal(client.next(view), undefined);
+});
+
+test('a name renewed while it is held, and left after that, is not sent', () => {
+  const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+  client.subscription.renew(['a']);
+  client.next(viewOf({ b: '1' }, ['a']));
+  client.receive({ unsubscribe: ['a'] });
+  assert.equal(client.next(viewOf({ a: '1', b: '1' })), undefined);
+});
+
+test('a wildcard that is left before it is answered is not answered', () => {
+  const client = settled(['a'], viewOf({ a: '1', b: '1' }));
+  client.receive({ subscribe: ['*'] });
+  client.receive({ unsubscribe: ['*'] });
+  assert.equal(client.next(viewOf({ a: '1', b: '1' })), undefined);
+});
+
+test('names that are left together with the wildcard need no answer, also while a response is open', () => {
+  const client = clusters();
+  client.receive({ subscribe: ['*', 'x'] });
+  client.next(viewOf({ a: '1' }, ['x']));
+  client.receive({ unsubscribe: ['x', '*'] });
+  assert.equal(client.next(viewOf({ a: '1', x: '1' })), undefined);
+});
+
+test('a name that is gone when everything is asked for anew is told removed if it may still arrive', () => {
+  const client = clusters();
+  client.receive({});
+  client.next(viewOf({ a: '1', b: '1' }));
+  client.receive({ unsubscribe: ['*'] });
+  client.receive({ subscribe: ['*'] });
+  assert.deepEqual(client.next(viewOf({ b: '1' })), { nonce: '2', resources: ['b@1'], removed: ['a'] });
+});
+
+test('a rejection of a name that has been left says nothing about taking it again', () => {
+  const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+  client.next(viewOf({ a: '2', b: '1' }));
+  client.receive({ unsubscribe: ['a'] });
+  client.receive({ nonce: '2', error: REJECTION });
+  client.receive({ subscribe: ['a'] });
+  assert.deepEqual(client.next(viewOf({ b: '1' }))?.removed, ['a']);
+  client.receive({ nonce: '3' });
+  assert.deepEqual(client.next(viewOf({ a: '2', b: '1' }))?.resources, ['a@2']);
+});
+
+test('what was rejected, then acknowledged as asked anew, is sent if it was withheld meanwhile', () => {
+  const client = settled(['a'], viewOf({ a: '1' }));
+  client.next(viewOf({ a: '2' }));
+  client.receive({ subscribe: ['a'] });
+  client.next(viewOf({ a: '2' }));
+  client.receive({ nonce: '2', error: REJECTION });
+  client.subscription.giveUp();
+  assert.deepEqual(client.next(viewOf({}))?.removed, ['a']);
+  client.subscription.giveUp();
+  const view = viewOf({ a: '2' });
+  assert.equal(client.next(view), undefined);
+  client.receive({ nonce: '3' });
+  client.receive({ nonce: '4' });
+  assert.deepEqual(client.next(view)?.resources, ['a@2']);
+});
+
+test('a client of everything that is not trusted gets all of it, and is told what went', () => {
+  const client = endpoints(false);
+  const initialVersions = new Map([
+    ['a', '1'],
+    ['gone', '1'],
+  ]);
+  client.receive({ subscribe: ['*'], initialVersions });
+  assert.deepEqual(client.next(viewOf({ a: '1' })), { nonce: '1', resources: ['a@1'], removed: ['gone'] });
+});

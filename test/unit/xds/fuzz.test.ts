@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { attack } from '../../support/fuzz/attacks.ts';
+import { attack, broken } from '../../support/fuzz/attacks.ts';
+import { Papers } from '../../support/fuzz/door.ts';
 import { ask, encodeAsk, mutated } from '../../support/fuzz/messages.ts';
 import { Siege } from '../../support/fuzz/siege.ts';
 import { EVERYTHING, StreamBench, served } from '../../support/stream-bench.ts';
@@ -70,4 +71,32 @@ test('hostile clients leave nothing behind, and others get every push', async ()
     assert.deepEqual(process.getActiveResourcesInfo().toSorted(), before);
     return true;
   });
+});
+
+test('hostile clients behind TLS that may see little leave nothing behind', async () => {
+  const papers = await Papers.issue();
+  const siege = new Siege(papers);
+  await siege.start();
+  await fc.assert(
+    fc.asyncProperty(fc.array(attack, { maxLength: 6 }), (attacks) => siege.endure(attacks)),
+    { seed: 34, numRuns: 25 },
+  );
+  await siege.stop();
+  await papers.remove();
+  assert.ok(siege.harness.opened > 30, `${siege.harness.opened} streams`);
+});
+
+test('clients that break HTTP/2 are gone when they answer no ping', async () => {
+  for (const papers of [undefined, await Papers.issue()]) {
+    const siege = new Siege(papers, { intervalSeconds: 0.2, timeoutSeconds: 0.5 });
+    await siege.start();
+    await fc.assert(
+      fc.asyncProperty(fc.array(broken, { minLength: 30, maxLength: 30 }), (attacks) =>
+        siege.endure(attacks),
+      ),
+      { seed: 35, numRuns: 1 },
+    );
+    await siege.stop();
+    await papers?.remove();
+  }
 });

@@ -41,6 +41,7 @@ beforeEach(async () => {
     key: Buffer.from(own.key),
     clientCa: undefined,
     validMs: [0, 0],
+    clientCaValidMs: [],
   });
   server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
@@ -120,6 +121,16 @@ test('beyond the limit the oldest handshakes go, and an honest client still gets
   await waitFor('the handshake', () => accepted.length === 1);
 });
 
+test('an address that has the most makes room for the others', async () => {
+  const other = connect({ port: port(), host: '127.0.0.1', localAddress: '127.0.0.2' });
+  sockets.add(other.on('error', () => undefined).resume());
+  await waitFor('the other', () => begun === 1);
+  for (let i = 0; i < 40; i++) silent();
+  await waitFor('all connections', () => begun === 41);
+  assert.equal(failures.length, 21);
+  assert.equal(other.closed, false);
+});
+
 test('new credentials are for the next connections', async () => {
   const early = honest();
   await waitFor('the handshake', () => early.authorized);
@@ -129,6 +140,7 @@ test('new credentials are for the next connections', async () => {
     key: Buffer.from(other.key),
     clientCa: undefined,
     validMs: [0, 0],
+    clientCaValidMs: [],
   });
   const late = honest();
   await waitFor('the handshake', () => late.authorized);

@@ -40,6 +40,7 @@ async function replica(history: readonly number[]): Promise<Replica> {
   publisher.configure(
     names.map((name) => serverGroup(name)),
     names.map((name, i) => listener(name, { name: `of ${name}`, port: 10_000 + i })),
+    0,
   );
   const publish = (weight: number): void => {
     const endpoint: Endpoint = { address: '10.0.3.11', port: 8000, weight, health: 'HEALTHY' };

@@ -87,10 +87,34 @@ test("the version is the resource's own, or one that depends on the content alon
 
 test('the memory is bounded', () => {
   const cache = new ResponseCache();
-  const big = { ...resource('endpoint', 'big', '1'), bytes: Buffer.alloc(20 * 1024 * 1024) };
-  const tell = (name: string) =>
-    cache.response('delta', URL, { resources: [big], removed: [name], changed: [] }, 0);
-  const [first, last] = ['a', 'b', 'c', 'd'].map(tell).filter((_, i) => i === 0 || i === 3);
-  assert.equal(tell('d'), last, 'still there');
-  assert.notEqual(tell('a'), first, 'made room');
+  const bytes = Buffer.alloc(5 * 1024 * 1024);
+  const tell = (name: string) => {
+    const resources = [{ ...resource('endpoint', name, '1'), bytes }];
+    return cache.response('delta', URL, { resources, removed: [], changed: [] }, 0);
+  };
+  const [a, b, , d] = ['a', 'b', 'c', 'd'].map(tell);
+  tell('e');
+  assert.equal(tell('d'), d, 'still there');
+  assert.notEqual(tell('a'), a, 'made room');
+  assert.notEqual(tell('b'), b, 'made room');
+});
+
+test('what tells of removed names is shared as long as nothing else is told, and not kept', () => {
+  const cache = new ResponseCache();
+  for (const items of [['-x'], ['a@1', '-x'], ['-x', '-y']]) {
+    const told = update(...items);
+    const one = cache.response('delta', URL, told, 0);
+    assert.equal(cache.response('delta', URL, told, 0), one, 'one change, told to many');
+    const kept = cache.response('delta', URL, update('a@1'), 0);
+    assert.ok(cache.response('delta', URL, told, 0).nonce > Math.max(one.nonce, kept.nonce));
+    assert.equal(cache.response('delta', URL, update('a@1'), 0), kept);
+  }
+});
+
+test('invented names, however many, crowd out nothing', () => {
+  const cache = new ResponseCache();
+  const kept = cache.response('delta', URL, update('a@1'), 0);
+  const long = 'x'.repeat(1024 * 1024);
+  for (let i = 0; i < 20; i++) cache.response('delta', URL, update(`-${i}${long}`), 0);
+  assert.equal(cache.response('delta', URL, update('a@1'), 0), kept);
 });

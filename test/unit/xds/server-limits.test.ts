@@ -141,7 +141,7 @@ test('a storm is spread by NewStreamsPerSecond, and makes few log lines', async 
   assert.equal(later.filter((each) => each === 'served').length, 5);
 });
 
-test('a message beyond MessageBytes ends its stream and no other, counted up to twice the size', async () => {
+test('a message beyond MessageBytes, however large, ends its stream and no other, and is told', async () => {
   await start({ messageBytes: 131_072 });
   const on = client();
   const bystander = open(on);
@@ -151,8 +151,9 @@ test('a message beyond MessageBytes ends its stream and no other, counted up to 
     stream.sendBytes(Buffer.alloc(bytes));
     assert.equal(await outcome(stream), 'RESOURCE_EXHAUSTED', `${bytes} bytes`);
   }
-  assert.deepEqual(harness.refused, ['MessageBytes', 'MessageBytes']);
   await waitFor('the closes', () => harness.streams === 1);
+  assert.deepEqual(harness.refused, Array(4).fill('MessageBytes'));
+  assert.equal(harness.log[0]?.['limit'], 'MessageBytes');
   assert.equal(bystander.status, undefined);
 });
 

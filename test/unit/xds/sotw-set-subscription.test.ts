@@ -162,3 +162,96 @@ test('a view that is done is not looked at again', () => {
   assert.equal(client.next(spied), undefined);
   assert.equal(looks, 0);
 });
+
+test('no set goes out that would delete what is held: it waits until that has content or is gone', () => {
+  const client = driver();
+  client.receive({});
+  client.next(viewOf({ a: '1', b: '1' }));
+  client.receive({ nonce: '1' });
+  assert.equal(client.next(viewOf({ b: '2' }, ['a'])), undefined);
+  client.receive({ names: ['*'] });
+  assert.equal(client.next(viewOf({ b: '2', c: '1' }, ['a'])), undefined);
+  assert.deepEqual(client.next(viewOf({ a: '1', b: '2' }))?.resources, ['a@1', 'b@2']);
+  client.receive({ names: ['*'], nonce: '2' });
+  assert.equal(client.next(viewOf({ b: '2' }, ['a'])), undefined);
+  assert.deepEqual(client.next(viewOf({ b: '2' }))?.resources, ['b@2']);
+});
+
+test('a held name that the client does not have keeps nobody waiting', () => {
+  const client = driver();
+  client.receive({});
+  assert.deepEqual(client.next(viewOf({ b: '1' }, ['a']))?.resources, ['b@1']);
+});
+
+test('a name renewed while it is held is sent when it has content, though nothing changed', () => {
+  const client = driver();
+  client.receive({});
+  client.next(viewOf({ a: '1', b: '1' }));
+  client.receive({ nonce: '1' });
+  client.subscription.renew(['a']);
+  assert.equal(client.next(viewOf({ b: '1' }, ['a'])), undefined);
+  const view = viewOf({ a: '1', b: '1' });
+  assert.deepEqual(client.next(view)?.resources, ['a@1', 'b@1']);
+  client.receive({ nonce: '2' });
+  assert.equal(client.next(view), undefined);
+});
+
+test('of a rejected set the part that is still asked for is another set', () => {
+  const client = driver();
+  const view = viewOf({ a: '2', b: '1' });
+  client.receive({ names: ['a', 'b'] });
+  client.next(view);
+  client.receive({ names: ['a', 'b'], nonce: '1', error: REJECTION });
+  client.receive({ names: ['a'] });
+  assert.deepEqual(client.next(view)?.resources, ['a@2']);
+});
+
+test('a name that was left, went and is taken again is not told of: the client has dropped it', () => {
+  const client = driver();
+  client.receive({ names: ['a', 'b'] });
+  client.next(viewOf({ a: '1', b: '1' }));
+  client.receive({ names: ['b'], nonce: '1' });
+  client.receive({ names: ['a', 'b'], nonce: '1' });
+  assert.equal(client.next(viewOf({ b: '1' })), undefined);
+});
+
+test('unless it is still on its way', () => {
+  const client = driver();
+  client.receive({ names: ['a', 'b'] });
+  client.next(viewOf({ a: '1', b: '1' }));
+  client.receive({ names: ['b'] });
+  client.receive({ names: ['a', 'b'] });
+  const view = viewOf({ b: '1' });
+  assert.equal(client.next(view), undefined);
+  client.receive({ names: ['a', 'b'], nonce: '1' });
+  assert.deepEqual(client.next(view)?.resources, ['b@1']);
+});
+
+test('the part that is still asked for is sent also when the set is rejected late', () => {
+  const client = driver();
+  const view = viewOf({ a: '2', b: '1' });
+  client.receive({ names: ['a', 'b'] });
+  client.next(view);
+  client.receive({ names: ['a'] });
+  client.subscription.giveUp();
+  assert.equal(client.next(view), undefined);
+  client.receive({ names: ['a'], nonce: '1', error: REJECTION });
+  assert.deepEqual(client.next(view)?.resources, ['a@2']);
+});
+
+test('a set that was rejected, then acknowledged as asked anew, is sent if it was withheld meanwhile', () => {
+  const client = driver();
+  const view = viewOf({ a: '2' });
+  client.receive({});
+  client.next(view);
+  client.receive({ nonce: '1', error: REJECTION });
+  client.subscription.renew(['a']);
+  client.next(view);
+  client.subscription.giveUp();
+  assert.deepEqual(client.next(viewOf({ a: '1' }))?.resources, ['a@1']);
+  client.subscription.giveUp();
+  assert.equal(client.next(view), undefined);
+  client.receive({ nonce: '2' });
+  client.receive({ nonce: '3' });
+  assert.deepEqual(client.next(view)?.resources, ['a@2']);
+});

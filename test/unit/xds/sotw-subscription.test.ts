@@ -196,3 +196,87 @@ test('a name that came back counts as changed: the client may have dropped it', 
   client.receive({ names: ['a', 'b'], nonce: '1' });
   assert.deepEqual(client.subscription.next(view)?.changed, ['b']);
 });
+
+for (const [state, without] of [
+  ['held', viewOf({ b: '1' }, ['a'])],
+  ['gone', viewOf({ b: '1' })],
+] as const) {
+  test(`a name renewed while it is ${state} is sent when it has content, in the same version and once`, () => {
+    const names = ['a', 'b'];
+    const client = settled(names, viewOf({ a: '1', b: '1' }));
+    client.subscription.renew(['a']);
+    assert.equal(client.next(without), undefined);
+    const view = viewOf({ a: '1', b: '1' });
+    const sent = client.next(view);
+    assert.deepEqual(sent?.resources, ['a@1']);
+    client.receive({ names, nonce: sent?.nonce ?? '' });
+    assert.equal(client.next(view), undefined);
+    assert.equal(client.next(without), undefined);
+    assert.equal(client.next(view), undefined, 'once more, it is not owed again');
+  });
+}
+
+for (const held of [['a'], []]) {
+  test(`what is ${held.length > 0 ? 'held' : 'gone'} when everything is asked for is sent in the same version`, () => {
+    const client = settled(['a'], viewOf({ a: '1' }));
+    client.receive({ names: ['*'], nonce: '1' });
+    assert.equal(client.next(viewOf({}, held)), undefined);
+    assert.deepEqual(client.next(viewOf({ a: '1' }))?.resources, ['a@1']);
+  });
+}
+
+test('what was rejected, then acknowledged as asked anew, is sent if it was withheld meanwhile', () => {
+  const names = ['a'];
+  const client = settled(names, viewOf({ a: '1' }));
+  const view = viewOf({ a: '2' });
+  client.next(view);
+  client.subscription.renew(names);
+  client.next(view);
+  client.receive({ names, nonce: '2', error: REJECTION });
+  client.subscription.giveUp();
+  assert.deepEqual(client.next(viewOf({ a: '1' }))?.resources, ['a@1']);
+  client.subscription.giveUp();
+  assert.equal(client.next(view), undefined);
+  client.receive({ names, nonce: '3' });
+  client.receive({ names, nonce: '4' });
+  assert.deepEqual(client.next(view)?.resources, ['a@2']);
+});
+
+test('whatever was rejected is sent to a client that asks for everything, though it was gone by then', () => {
+  const client = settled(['a'], viewOf({ a: '1' }));
+  client.next(viewOf({ a: '2' }));
+  client.subscription.renew(['a']);
+  assert.equal(client.next(viewOf({})), undefined);
+  client.receive({ names: ['a'], nonce: '2', error: REJECTION });
+  client.receive({ names: ['*'] });
+  assert.equal(client.next(viewOf({})), undefined);
+  assert.deepEqual(client.next(viewOf({ a: '2' }))?.resources, ['a@2']);
+});
+
+test('a name renewed while it is held, and left after that, is not sent', () => {
+  const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+  client.subscription.renew(['a']);
+  client.next(viewOf({ b: '1' }, ['a']));
+  client.receive({ names: ['b'] });
+  assert.equal(client.next(viewOf({ a: '1', b: '1' })), undefined);
+});
+
+test('a version rejected before the name was renewed is sent, also when it comes later', () => {
+  const client = settled(['a'], viewOf({ a: '1' }));
+  client.next(viewOf({ a: '2' }));
+  client.receive({ names: ['a'], nonce: '2', error: REJECTION });
+  client.subscription.renew(['a']);
+  assert.deepEqual(client.next(viewOf({ a: '3' }))?.resources, ['a@3']);
+  client.receive({ names: ['a'], nonce: '3' });
+  assert.deepEqual(client.next(viewOf({ a: '2' }))?.resources, ['a@2']);
+});
+
+test('a rejection of a name that has been left says nothing about taking it again', () => {
+  const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+  client.next(viewOf({ a: '2', b: '1' }));
+  client.receive({ names: ['b'] });
+  client.receive({ names: ['b'], nonce: '2', error: REJECTION });
+  client.receive({ names: ['a', 'b'] });
+  assert.equal(client.next(viewOf({ b: '1' })), undefined);
+  assert.deepEqual(client.next(viewOf({ a: '2', b: '1' }))?.resources, ['a@2']);
+});

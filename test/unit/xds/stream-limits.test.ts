@@ -100,6 +100,34 @@ test('names that exist are not counted, so that a larger fleet turns no one away
   assert.equal(bench.ended?.[0], status.RESOURCE_EXHAUSTED);
 });
 
+test('a list that repeats itself is refused before it is looked through', () => {
+  for (const fields of [
+    { resourceNamesSubscribe: Array.from({ length: 12 }, () => 'g') },
+    {
+      resourceNamesSubscribe: ['g'],
+      initialResourceVersions: Object.fromEntries(invented(12).map((name) => [name, '1'])),
+    },
+  ]) {
+    const bench = new StreamBench(SERVED_TYPES, { names: 10 });
+    bench.publish(EVERYTHING);
+    bench.request('endpoint', fields);
+    assert.deepEqual(bench.ended, [
+      status.RESOURCE_EXHAUSTED,
+      'Xds.Limits.Names: 12 names in one request; at most 10 beyond the 1 that exist',
+    ]);
+    assert.deepEqual(bench.refused, ['Names']);
+  }
+});
+
+test('a client that is back has and asks for the same names: they count once', () => {
+  const fleet = Array.from({ length: 100 }, (_, i) => `g${i}`);
+  const bench = new StreamBench(SERVED_TYPES, { names: 10 });
+  bench.publish({ endpoint: Object.fromEntries(fleet.map((name) => [name, '1'])) });
+  const had = Object.fromEntries(fleet.map((name) => [name, '1']));
+  bench.request('endpoint', { resourceNamesSubscribe: fleet, initialResourceVersions: had });
+  assert.equal(bench.ended, undefined);
+});
+
 test('names that are left make room', async () => {
   const bench = new StreamBench(SERVED_TYPES, { names: 10 });
   bench.publish(EVERYTHING);
@@ -127,7 +155,7 @@ test('a client that reads nothing loses its connection, told once for each look'
   assert.deepEqual(bench.refused, ['ReadSeconds']);
 });
 
-test('a stream that has been ended and does not close loses its connection too', async () => {
+test('a stream whose end is not read loses its connection too', async () => {
   const bench = served();
   bench.stream.end(status.UNAVAILABLE, 'enough');
   await bench.clock.advance(30_001);

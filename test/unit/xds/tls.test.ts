@@ -8,6 +8,8 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { status } from '@grpc/grpc-js';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 import { type Issued, TestCa } from '../../support/pki.ts';
+import { framed } from '../../support/raw-grpc.ts';
+import { RawHttp2 } from '../../support/raw-http2.ts';
 import { snapshot } from '../../support/snapshots.ts';
 import { TlsHarness } from '../../support/tls-harness.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -137,6 +139,36 @@ test('clients without ALPN are turned away, however many', async () => {
   for (let i = 0; i < 50; i++) await shake({ ...right, ALPNProtocols: [] });
   await waitFor('the failures', () => harness.failures.length === 50);
   assert.deepEqual(new Set(harness.failures), new Set(['no_h2']));
+});
+
+test('connections that say nothing do not lock out a client with a certificate of the same address', async () => {
+  const { host, port } = harness.address;
+  const silent = Array.from({ length: 1100 }, () =>
+    connectPlain({ host, port })
+      .on('error', () => undefined)
+      .resume(),
+  );
+  await waitFor('the connections', () => silent.every((socket) => !socket.connecting));
+  const response = await ask(harness.client(right)).next();
+  assert.equal(response.resources[0]?.value.toString(), 'llama@1');
+  for (const socket of silent) socket.destroy();
+});
+
+test('half messages behind TLS cost their connection, and others notice nothing', async () => {
+  const bystander = ask(harness.client(right));
+  await bystander.next();
+  const attackers = Array.from(
+    { length: 5 },
+    () => new RawHttp2(harness.address, { ...right, ca: harness.ca.cert }),
+  );
+  for (const attacker of attackers) {
+    for (let i = 0; i < 20; i++) attacker.data(attacker.open(), framed(Buffer.alloc(900_000), 0, 1_000_000));
+  }
+  await waitFor('the closes', () => attackers.every(({ closed }) => closed));
+  assert.ok(
+    harness.log.some(({ reason }) => /^Xds.Limits.MessageBytes: \d+ bytes that make/.test(String(reason))),
+  );
+  assert.equal(bystander.status, undefined);
 });
 
 test('plain text is no handshake, a health check that says nothing is no failure', async () => {
