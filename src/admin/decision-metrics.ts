@@ -1,11 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type {
-  AdmissionDecision,
-  BackendDecision,
-  EndpointHealth,
-  GroupDecision,
-  GroupMode,
-} from '../core/model.ts';
+import type { BackendDecision, EndpointHealth, GroupDecision, GroupMode } from '../core/model.ts';
+import { admissionFigures } from './admission-figures.ts';
 
 const HEALTH: readonly (EndpointHealth | 'ABSENT')[] = ['HEALTHY', 'UNHEALTHY', 'DRAINING', 'ABSENT'];
 const MODES: readonly GroupMode[] = ['balanced', 'kept', 'configured'];
@@ -44,7 +39,7 @@ const GROUP_GAUGES: readonly GroupGauge[] = [
   [
     'wait_seconds',
     'Estimated time that a new request waits for its turn.',
-    (of) => waitSeconds(of.admission),
+    (of) => admissionFigures(of.admission)?.waitSeconds,
   ],
   ['warnings', 'Things an operator should look at; the log has their words.', (of) => of.warnings.length],
 ];
@@ -115,18 +110,6 @@ function defineGroupGauge(
       }
     },
   });
-}
-
-/** As far as the latest samples tell. */
-function waitSeconds(admission: AdmissionDecision): number | undefined {
-  switch (admission.kind) {
-    case 'disabled':
-    case 'unavailable':
-      return undefined;
-    case 'off':
-    case 'shedding':
-      return admission.figures?.waitSeconds;
-  }
 }
 
 /** State sets: one series for each state, 1 for the state that holds. */

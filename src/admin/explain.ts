@@ -1,4 +1,5 @@
 import type {
+  AdmissionControl,
   AdmissionDecision,
   BackendDecision,
   GainBasis,
@@ -10,6 +11,7 @@ import type {
   SpeedBasis,
   WeightBasis,
 } from '../core/model.ts';
+import { admissionFigures } from './admission-figures.ts';
 import type {
   AdmissionExplanation,
   BackendExplanation,
@@ -135,12 +137,15 @@ function explainSaturation(settings: SaturationSettings): SaturationExplanation 
 }
 
 function explainAdmission(admission: AdmissionDecision, publishedShareRatio: number): AdmissionExplanation {
-  const figures = 'figures' in admission ? admission.figures : undefined;
+  const figures = admissionFigures(admission);
+  const shedding = admission.kind === 'shedding' ? admission : undefined;
   return {
     kind: admission.kind,
     publishedShareRatio,
-    computedShareRatio: admission.kind === 'shedding' ? admission.share : 0,
-    reason: admission.kind === 'unavailable' ? admission.reason : null,
+    computedShareRatio: shedding?.share ?? 0,
+    reason: admissionReason(admission),
+    sparedUpToRequests: shedding?.sparedUpTo ?? null,
+    control: shedding?.basis.kind === 'measured' ? explainControl(shedding.basis.control) : null,
     figures:
       figures === undefined
         ? null
@@ -155,6 +160,32 @@ function explainAdmission(admission: AdmissionDecision, publishedShareRatio: num
             engagedAboveSeconds: figures.engagedAboveSeconds,
             targetSeconds: figures.targetSeconds,
           },
+  };
+}
+
+function admissionReason(admission: AdmissionDecision): string | null {
+  if (admission.kind === 'unavailable') return admission.reason;
+  if (admission.kind !== 'shedding') return null;
+  switch (admission.basis.kind) {
+    case 'measured':
+      return null;
+    case 'standing':
+      return 'no sample counts, so that it stands as it was';
+    case 'unmeasured':
+      return 'most backends are above their marks, and how fast they serve is not known yet';
+  }
+}
+
+function explainControl(control: AdmissionControl): AdmissionExplanation['control'] {
+  const { waitSeconds, elapsedSeconds, timeConstantSeconds, calmSeconds, kept, previous, integral } = control;
+  return {
+    waitSeconds,
+    elapsedSeconds,
+    timeConstantSeconds,
+    calmSeconds,
+    keptRatio: kept,
+    previousRatio: previous,
+    integralRatio: integral,
   };
 }
 

@@ -132,8 +132,29 @@ export interface AdmissionExplanation {
   readonly publishedShareRatio: number;
   /** As this evaluation computed it. */
   readonly computedShareRatio: number;
-  /** Why it is unavailable. */
+  /** Why it is unavailable, or why the share that is refused was not computed from figures. */
   readonly reason: string | null;
+  /** Queue up to which a mark keeps no backend out while a share is refused; null: marks count as they are. */
+  readonly sparedUpToRequests: number | null;
+  /**
+   * Where `computedShareRatio` comes from, with x = waitSeconds / targetSeconds and tau = timeConstantSeconds:
+   * integralRatio is previousRatio · keptRatio + min(0.45 · elapsedSeconds / tau² · (x - 1), 0.085 · elapsedSeconds), and
+   * the share integralRatio + 0.6 / tau · (x - 1), both within 0 and 0.95. null: nothing is refused, or see `reason`.
+   */
+  readonly control: {
+    /** As in the figures; at most their medianWaitSeconds where half of the backends have had next to no queue for long. */
+    readonly waitSeconds: number;
+    /** Since the evaluation before; the interval where that is half of it or more. */
+    readonly elapsedSeconds: number;
+    /** max(4, 2 · (interval + 0.1)) */
+    readonly timeConstantSeconds: number;
+    /** For how long the wait has been below a quarter of the target. */
+    readonly calmSeconds: number;
+    /** exp(-elapsedSeconds / 10) where calmSeconds is at least 3, else 1. */
+    readonly keptRatio: number;
+    readonly previousRatio: number;
+    readonly integralRatio: number;
+  } | null;
   readonly figures: {
     readonly backends: number;
     /** How many of them are above their mark. */

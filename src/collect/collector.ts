@@ -22,9 +22,11 @@ const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilizati
 const GATHER_MS_MAX = 1000;
 /** The first run waits longer: the group's first answer to its sidecars waits for it. */
 const FIRST_GATHER_MS_MAX = 2000;
-/** An answer is waited for at least this part of the gather limit, and so long, however fast the others are. */
-const LEAST_PATIENCE = 0.1;
-const LEAST_PATIENCE_MS = 25;
+/**
+ * An answer is waited for at least these parts of the gather limit and of the interval, and so long, however fast the
+ * others are: one that comes too late counts an interval later, which is the worse the longer that is.
+ */
+const LEAST_PATIENCE = { ofLimit: 0.1, ofInterval: 0.05, ms: 25 } as const;
 /** A larger group is not asked in one instant, but over the first half of the gather limit. */
 const AT_ONCE_MAX = 256;
 
@@ -73,7 +75,7 @@ export class Collector {
     this.#timeoutMs = options.settings.timeoutSeconds * 1000;
     this.#gatherMs = Math.min(this.#intervalMs / 2, GATHER_MS_MAX);
     this.#firstGatherMs = Math.min(this.#timeoutMs, FIRST_GATHER_MS_MAX);
-    this.#leastMs = Math.max(LEAST_PATIENCE * this.#gatherMs, LEAST_PATIENCE_MS);
+    this.#leastMs = leastPatienceMs(this.#intervalMs, this.#gatherMs);
     this.#patienceMs = this.#gatherMs;
   }
 
@@ -199,4 +201,10 @@ export class Collector {
       this.#options.log.error({ reason: messageOf(error) }, 'a collection could not be evaluated');
     }
   }
+}
+
+/** Not more than the gather limit itself. */
+function leastPatienceMs(intervalMs: number, gatherMs: number): number {
+  const { ofLimit, ofInterval, ms } = LEAST_PATIENCE;
+  return Math.min(gatherMs, Math.max(ofLimit * gatherMs, ofInterval * intervalMs, ms));
 }

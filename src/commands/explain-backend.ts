@@ -3,10 +3,9 @@ import type {
   DecisionExplanation,
   MarkExplanation,
   SampleExplanation,
-  SaturationExplanation,
   SpeedExplanation,
 } from '../admin/explanation.ts';
-import { METRIC_WORDS, SIGNAL_WORDS } from './explain-words.ts';
+import { boundWords, METRIC_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
 
 /** Why one backend has its weight, with the arithmetic: the first line names it, the others are sentences. */
@@ -23,7 +22,7 @@ export function backendLines(
     slowStartSentence(of),
     trickleSentence(of),
     weightSentence(of, decision),
-    markSentence(of, decision.saturation),
+    markSentence(of, decision),
     newestSentence(of, newest),
   ];
   return [heading(of), ...sentences.filter((sentence) => sentence !== undefined)];
@@ -148,12 +147,6 @@ function capacitySentence(
   return `Learned capacity: ${figure(residualCapacity)} residual × ${figure(speed)} speed / ${figure(meanCapacity)}, the mean, = ${figure(unbounded)}${boundWords(unbounded, capacity)}.`;
 }
 
-/** What is left over from computing is no bound. */
-function boundWords(unbounded: number, bounded: number): string {
-  if (Math.abs(unbounded - bounded) <= 1e-9 * bounded) return '';
-  return unbounded < bounded ? `, but at least ${figure(bounded)}` : `, but at most ${figure(bounded)}`;
-}
-
 function slowStartSentence({ slowStart, configuredShare }: BackendExplanation): string | undefined {
   if (slowStart === null) return undefined;
   const { ageSeconds, limitRatio, measureWeight, mostWeight } = slowStart;
@@ -195,15 +188,30 @@ function ditherWords({ weight, unditheredWeight }: BackendExplanation): string {
   return `, dithered by ${shift < 0 ? '-' : '+'}${percent(Math.abs(shift))}: ${figure(weight)}`;
 }
 
-function markSentence(of: BackendExplanation, saturation: SaturationExplanation | null): string | undefined {
-  const { mark, saturated, frozen } = of;
+function markSentence(of: BackendExplanation, decision: DecisionExplanation): string | undefined {
+  const { mark, saturated, health } = of;
   if (mark === null) return saturated ? 'Saturated: kept from new requests.' : undefined;
   const set = `${causeWords(mark)}, ${duration(mark.ageSeconds)} earlier`;
-  if (saturated) return `Saturated, no new requests: ${set}; ${clearWords(saturation)}.`;
-  const why = frozen
-    ? 'its gauges stand still'
-    : 'every backend that answers is, and this one has not answered';
-  return `Marked as saturated (${set}), but not kept from requests: ${why}.`;
+  if (saturated) return `Saturated, no new requests: ${set}; ${clearWords(decision)}.`;
+  if (health === null) return `Marked as saturated: ${set}.`;
+  return `Marked as saturated (${set}), but not kept from requests: ${whyNotKept(of, decision)}.`;
+}
+
+function whyNotKept(
+  { frozen, sample, sampleUse }: BackendExplanation,
+  decision: DecisionExplanation,
+): string {
+  const spared = decision.admission.sparedUpToRequests;
+  if (frozen) return 'its gauges stand still';
+  if (sampleUse === 'none') {
+    return decision.mode === 'kept'
+      ? 'nobody answers, so that what was published before stands'
+      : 'nobody answers, so that configured weights hold';
+  }
+  if (spared !== null && (sample?.queuedRequests ?? Number.POSITIVE_INFINITY) <= spared) {
+    return `a share of all requests is refused instead, and no more than ${figure(spared)}, three times the median, are queued`;
+  }
+  return 'every backend that answers is, and this one has not answered';
 }
 
 function causeWords({ metric, value, mark, queuedRequests }: MarkExplanation): string {
@@ -213,11 +221,14 @@ function causeWords({ metric, value, mark, queuedRequests }: MarkExplanation): s
     : `${over}, above the mark of ${figure(mark)}`;
 }
 
-function clearWords(saturation: SaturationExplanation | null): string {
+function clearWords({ saturation, admission }: DecisionExplanation): string {
   if (saturation === null) return 'the mark goes with the next sample';
   const { queuedClearRequests, runningClearRequests } = saturation;
+  const spared = admission.sparedUpToRequests ?? 0;
   const running = runningClearRequests === null ? '' : ` and ${figure(runningClearRequests)} running`;
-  return `until at most ${figure(queuedClearRequests)} are queued${running}`;
+  return spared > queuedClearRequests
+    ? `while a share is refused until at most ${figure(spared)}, three times the median, are queued${running}`
+    : `until at most ${figure(queuedClearRequests)} are queued${running}`;
 }
 
 function newestSentence(of: BackendExplanation, newest: BackendExplanation | undefined): string | undefined {

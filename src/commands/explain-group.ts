@@ -7,8 +7,8 @@ import type {
   SignalExplanation,
   SpeedExplanation,
 } from '../admin/explanation.ts';
-import { MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
-import { duration, figure, percent, plural } from './figures.ts';
+import { boundWords, MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
+import { duration, figure, operand, percent, plural } from './figures.ts';
 
 /** What is to be said of the group before its backends. An empty line stands for itself. */
 export function groupLines(explanation: GroupExplanation): readonly string[] {
@@ -55,6 +55,7 @@ function publishedLines({ published, newest, xdsStreams }: GroupExplanation): re
 
 function admissionLines(admission: AdmissionExplanation): readonly string[] {
   const { kind, publishedShareRatio: share, computedShareRatio: computed, figures, reason } = admission;
+  const { sparedUpToRequests: spared } = admission;
   const wait =
     figures === null
       ? ''
@@ -72,10 +73,36 @@ function admissionLines(admission: AdmissionExplanation): readonly string[] {
       ];
     case 'shedding':
       return [
-        `Admission: sidecars refuse ${percent(share)} of the requests (computed: ${percent(computed)}). ${wait}`.trimEnd(),
-        ...(figures === null ? [] : [`  Aimed at is a wait of ${figure(figures.targetSeconds)} s.`]),
+        `Admission: sidecars refuse ${percent(share)} of the requests (computed: ${percent(computed)}${reason === null ? '' : `: ${reason}`}). ${wait}`.trimEnd(),
+        ...controlLines(admission),
+        spared === null
+          ? '  It has been the most for long enough: all marks count.'
+          : `  A mark keeps a backend out only where more than ${figure(spared)}, three times the median, are queued, or by its running requests.`,
       ];
   }
+}
+
+function controlLines({ control, figures, computedShareRatio }: AdmissionExplanation): readonly string[] {
+  if (control === null || figures === null) return [];
+  const { waitSeconds: wait, elapsedSeconds, timeConstantSeconds, previousRatio, integralRatio } = control;
+  const { targetSeconds: target, waitSeconds: mean } = figures;
+  const tau = figure(timeConstantSeconds);
+  const excess = `(${figure(wait)} / ${figure(target)} - 1)`;
+  const lone = `, and half of the backends have had next to no queue for long: ${figure(wait)} s counts`;
+  const growth = ((0.45 * elapsedSeconds) / timeConstantSeconds ** 2) * (wait / target - 1);
+  const grown = Math.min(growth, 0.085 * elapsedSeconds);
+  const sum = previousRatio * control.keptRatio + grown;
+  const share = integralRatio + (0.6 / timeConstantSeconds) * (wait / target - 1);
+  return [
+    `  Aimed at is a wait of ${figure(target)} s${wait < mean ? lone : ''}.`,
+    `  It grows by 0.45 × ${figure(elapsedSeconds)} / ${tau}² × ${excess} = ${figure(growth)}${boundWords(growth, grown)}.`,
+    `  Grown by now: ${figure(previousRatio)} before${keptWords(control)} + ${operand(grown)} = ${figure(sum)}${boundWords(sum, integralRatio)}.`,
+    `  Refused: ${figure(integralRatio)} + 0.6 / ${tau} × ${excess} = ${figure(share)}${boundWords(share, computedShareRatio)}.`,
+  ];
+}
+
+function keptWords({ keptRatio, calmSeconds }: NonNullable<AdmissionExplanation['control']>): string {
+  return keptRatio === 1 ? '' : ` × ${figure(keptRatio)}, as it has been calm for ${duration(calmSeconds)},`;
 }
 
 function gainLines(gain: GainExplanation | null): readonly string[] {

@@ -1,5 +1,6 @@
 import type { GroupExplanation } from '../admin/explanation.ts';
 import type { GroupMode, ScorerName } from '../core/model.ts';
+import { figure } from './figures.ts';
 
 /** What a signal is called in a sentence. */
 export const SIGNAL_WORDS: Readonly<Record<ScorerName, string>> = {
@@ -31,3 +32,9 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   admission: 'the share that sidecars refuse changed',
   shares: 'the shares moved',
 };
+
+/** After a result that has bounds. What is left over from computing is no bound. */
+export function boundWords(unbounded: number, bounded: number): string {
+  if (Math.abs(unbounded - bounded) <= 1e-9 * Math.abs(bounded)) return '';
+  return unbounded < bounded ? `, but at least ${figure(bounded)}` : `, but at most ${figure(bounded)}`;
+}

@@ -55,6 +55,18 @@ const admission = objectOf({
   publishedShareRatio: aNumber,
   computedShareRatio: aNumber,
   reason: orNull(aText),
+  sparedUpToRequests: orNull(aNumber),
+  control: orNull(
+    objectOf({
+      waitSeconds: aNumber,
+      elapsedSeconds: aNumber,
+      timeConstantSeconds: aNumber,
+      calmSeconds: aNumber,
+      keptRatio: aNumber,
+      previousRatio: aNumber,
+      integralRatio: aNumber,
+    } satisfies Fields<NonNullable<AdmissionExplanation['control']>>),
+  ),
   figures: orNull(
     objectOf({
       backends: aNumber,

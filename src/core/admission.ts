@@ -1,3 +1,4 @@
+import type { AdmissionControl } from './model.ts';
 import type { Overload } from './overload.ts';
 
 /** Requests finished, and the backend-seconds that they took, over runs of which each fades the earlier ones. */
@@ -14,12 +15,18 @@ export interface Admission {
   readonly integral: number;
   /** How long next to nothing has queued while it is engaged, s. */
   readonly calmSeconds: number;
+  /** How long the wait has been above the target while at least half of the backends had next to no queue, s. */
+  readonly loneSeconds: number;
+  /** How long the most has been refused, s. */
+  readonly mostSeconds: number;
   readonly engaged: boolean;
   /**
    * A backend above its mark is spared while no more queue there: it is no worse than the others, and the share that is
-   * refused is for all of them. 0: marks count as they are.
+   * refused is for all of them. undefined: marks count as they are.
    */
-  readonly sparedUpTo: number;
+  readonly sparedUpTo: number | undefined;
+  /** No engine has shown a counter of finished requests so far, not even a busy one. */
+  readonly lacksCounter: boolean;
   /** Over the runs in which something queued: what backends can do. */
   readonly busy: Rate;
   /** Over all runs: no less than this can they do. */
@@ -42,8 +49,11 @@ export const INITIAL_ADMISSION: Admission = {
   share: 0,
   integral: 0,
   calmSeconds: 0,
+  loneSeconds: 0,
+  mostSeconds: 0,
   engaged: false,
-  sparedUpTo: 0,
+  sparedUpTo: undefined,
+  lacksCounter: false,
   busy: { finished: 0, seconds: 0 },
   all: { finished: 0, seconds: 0 },
 };
@@ -71,39 +81,107 @@ const CALM_SECONDS = 3;
 /** With this time constant, s. */
 const FADING_SECONDS = 10;
 
+/** Queues that are a few backends' own for so long, s or intervals, are no reason to refuse. */
+const LONE_SECONDS = 10;
+const LONE_INTERVALS = 3;
+/** The first share where most backends are above their marks and what they can do is not known yet. */
+const UNMEASURED_SHARE = 0.5;
+
+export interface AdmissionTimes {
+  /** Since the previous evaluation, s. From half of an interval on it counts as one. */
+  readonly elapsedSeconds: number;
+  readonly intervalSeconds: number;
+}
+
 /**
  * The next share, from what queues now: a PI controller on the wait. Its time constant is 4 s, or two intervals with the
  * way to the sidecars where that is longer, since it cannot see its own effect sooner.
  */
-export function admit(before: Admission, overload: Overload, intervalSeconds: number): Admission {
-  const rates = observeRates(before, overload, intervalSeconds);
-  if (rates.busy.seconds === 0) return { ...before, ...rates };
+export function admit(before: Admission, overload: Overload, times: AdmissionTimes): Admission {
+  const rates = observeRates(before, overload, stepOf(times));
+  if (rates.busy.seconds === 0) return unmeasured(rates, overload);
   const wait = waitOf(rates, overload);
   if (!before.engaged && !engages(wait, overload)) return disengaged(rates);
-  const ratio = wait.seconds / TARGET_SECONDS;
-  const calmSeconds = ratio < CALM ? before.calmSeconds + intervalSeconds : 0;
-  const kept = calmSeconds >= CALM_SECONDS ? Math.exp(-intervalSeconds / FADING_SECONDS) : 1;
-  const tau = Math.max(4, 2 * (intervalSeconds + 0.1));
-  const growth = ((0.45 * intervalSeconds) / tau ** 2) * (ratio - 1);
-  const integral = clamp(before.integral * kept + Math.min(growth, MOST_GROWTH * intervalSeconds));
-  const share = clamp(integral + (0.6 / tau) * (ratio - 1));
+  const { share, integral, calmSeconds, loneSeconds, timeConstantSeconds } = controlOf(before, wait, times);
   if (share < LEAST) return disengaged(rates);
+  const mostSeconds = Math.min(share, before.share) < MOST ? 0 : before.mostSeconds + stepOf(times);
   // when even the most does not help, nothing is let in where the mark is passed
-  const sparedUpTo = share < MOST ? SPARED_MEDIANS * overload.medianQueued : 0;
-  return { share, integral, calmSeconds, engaged: true, sparedUpTo, ...rates };
+  const sparedUpTo = mostSeconds < timeConstantSeconds ? sparedQueue(overload) : undefined;
+  return { share, integral, calmSeconds, loneSeconds, mostSeconds, engaged: true, sparedUpTo, ...rates };
+}
+
+export interface Control extends AdmissionControl {
+  readonly share: number;
+  readonly loneSeconds: number;
+}
+
+/** One step of the controller. */
+export function controlOf(before: Admission, wait: Wait, times: AdmissionTimes): Control {
+  const { intervalSeconds } = times;
+  const elapsedSeconds = stepOf(times);
+  const lone = wait.medianSeconds < CALM * TARGET_SECONDS && wait.seconds > TARGET_SECONDS;
+  const loneSeconds = lone ? before.loneSeconds + elapsedSeconds : 0;
+  const isLone = loneSeconds >= Math.max(LONE_SECONDS, LONE_INTERVALS * intervalSeconds);
+  const waitSeconds = isLone ? Math.min(wait.seconds, wait.medianSeconds) : wait.seconds;
+  const ratio = waitSeconds / TARGET_SECONDS;
+  const calmSeconds = ratio < CALM ? before.calmSeconds + elapsedSeconds : 0;
+  const kept = calmSeconds >= CALM_SECONDS ? Math.exp(-elapsedSeconds / FADING_SECONDS) : 1;
+  const timeConstantSeconds = Math.max(4, 2 * (intervalSeconds + 0.1));
+  const growth = Math.min(
+    ((0.45 * elapsedSeconds) / timeConstantSeconds ** 2) * (ratio - 1),
+    MOST_GROWTH * elapsedSeconds,
+  );
+  const integral = clamp(before.integral * kept + growth);
+  const share = clamp(integral + (0.6 / timeConstantSeconds) * (ratio - 1));
+  const previous = before.integral;
+  return {
+    elapsedSeconds,
+    timeConstantSeconds,
+    waitSeconds,
+    calmSeconds,
+    kept,
+    previous,
+    integral,
+    share,
+    loneSeconds,
+  };
+}
+
+/** An evaluation waits for answers up to half of an interval; one that comes sooner than that is a reload's. */
+function stepOf({ elapsedSeconds, intervalSeconds }: AdmissionTimes): number {
+  return elapsedSeconds < intervalSeconds / 2 ? elapsedSeconds : intervalSeconds;
+}
+
+/**
+ * Plimsoll begins in an overload: without a second sample there is no rate, but the queues alone say that marks would keep
+ * most backends out. They go on, with half of the requests, until there is one.
+ */
+function unmeasured(rates: Known, overload: Overload): Admission {
+  const { marked, members, medianQueued } = overload;
+  // one that answers is not the group
+  if (2 * marked <= members || medianQueued === 0) return disengaged(rates);
+  return { ...disengaged(rates), share: UNMEASURED_SHARE, engaged: true, sparedUpTo: sparedQueue(overload) };
+}
+
+function sparedQueue({ medianQueued }: Overload): number {
+  return SPARED_MEDIANS * medianQueued;
+}
+
+function isMostlyMarked({ marked, backends }: Overload): boolean {
+  return 2 * marked > backends;
 }
 
 /**
  * A wait that endangers the first token; or most of the backends above their marks, which would refuse everything a
  * moment later.
  */
-function engages({ seconds, medianSeconds, engagedAbove }: Wait, { marked, backends }: Overload): boolean {
-  return Math.min(seconds, medianSeconds) > engagedAbove || 2 * marked > backends;
+function engages({ seconds, medianSeconds, engagedAbove }: Wait, overload: Overload): boolean {
+  return Math.min(seconds, medianSeconds) > engagedAbove || isMostlyMarked(overload);
 }
 
-/** No share is refused any more; what is known of the rates stays. */
-export function disengaged({ busy, all }: Rates): Admission {
-  return { ...INITIAL_ADMISSION, busy, all };
+/** No share is refused any more; what is known of the engines stays. */
+export function disengaged({ busy, all, lacksCounter }: Known): Admission {
+  return { ...INITIAL_ADMISSION, busy, all, lacksCounter };
 }
 
 /** @param rates of at least some backend-seconds */
@@ -123,18 +201,20 @@ export function waitOf({ busy, all }: Rates, overload: Overload): Wait {
 }
 
 type Rates = Pick<Admission, 'busy' | 'all'>;
+type Known = Rates & Pick<Admission, 'lacksCounter'>;
 
 /**
  * Idle runs say nothing of what the backends can do, so that an average over them would be far too low when the first
  * requests queue: only runs with a queue count, and they begin the average. But in a small group the first of
  * them may have finished little by chance: what all runs come to is a bound from below.
  */
-function observeRates({ busy, all }: Rates, overload: Overload, intervalSeconds: number): Rates {
-  if (overload.seconds === 0) return { busy, all };
-  const kept = Math.exp(-intervalSeconds / RATE_SECONDS);
+function observeRates({ busy, all, lacksCounter }: Known, overload: Overload, elapsedSeconds: number): Known {
+  if (overload.seconds === 0) return { busy, all, lacksCounter };
+  const kept = Math.exp(-elapsedSeconds / RATE_SECONDS);
   return {
     busy: overload.meanQueued === 0 ? busy : added(busy, overload, kept),
     all: added(all, overload, kept),
+    lacksCounter,
   };
 }
 

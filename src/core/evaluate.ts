@@ -91,7 +91,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     before.admission,
     { past, present: memories },
     freshness,
-    settings,
+    settings.balance.saturation,
+    { elapsedSeconds, intervalSeconds },
   );
   const { weights } = weighing;
   const healths = healthsOf({
@@ -124,6 +125,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     freshness,
     paces,
     weighing,
+    sparedUpTo: admission.sparedUpTo,
     published,
     basis: once(() => groupBasisOf(outcome)),
   };

@@ -16,15 +16,10 @@ export interface GainInput {
 }
 
 /**
- * g of the rule: how strongly weights answer to a difference in load. Old information deserves less trust, so it falls
- * with the interval and the delay over a request's stay; few requests make for much noise, so their number limits it.
+ * What g of the rule, how strongly weights answer to a difference in load, is the smaller one of. Old information
+ * deserves less trust, so the feedback falls with the interval and the delay over a request's stay; few requests make
+ * for much noise, so their number sets the limit.
  */
-export function gainOf(input: GainInput): number {
-  const { feedback, limit } = gainBasis(input);
-  return Math.min(limit, feedback);
-}
-
-/** The same with what it comes from. */
 export function gainBasis({ envoyLbPolicy, ...input }: GainInput): GainBasis {
   const { meanInside, intervalSeconds, delaySeconds, staySeconds } = input;
   const remaining = Math.exp(-(intervalSeconds + delaySeconds) / staySeconds);

@@ -13,8 +13,8 @@ export interface HealthInput {
   readonly freshness: Freshness;
   /** In roster order; 0: not in the assignment. */
   readonly weights: Float64Array;
-  /** Queue up to which a backend above its mark is spared while a share is refused; 0: none is. */
-  readonly sparedUpTo: number;
+  /** Queue up to which a backend above its mark is spared while a share is refused; undefined: none is. */
+  readonly sparedUpTo: number | undefined;
   /** What sidecars have so far. */
   readonly published: Proposal | undefined;
 }
@@ -55,6 +55,7 @@ function healthsByMark({ memories, freshness, weights, sparedUpTo }: HealthInput
 }
 
 /** While a share is refused a queue like the others' keeps nobody out. A limit of running requests is another thing. */
-function isSpared({ sample, mark }: BackendMemory, sparedUpTo: number): boolean {
-  return (sample?.queued ?? Number.NaN) <= sparedUpTo && mark.cause?.metric !== 'RunningRequests';
+export function isSpared({ sample, mark }: BackendMemory, sparedUpTo: number | undefined): boolean {
+  if (sparedUpTo === undefined || mark.overRunning) return false;
+  return (sample?.queued ?? Number.NaN) <= sparedUpTo;
 }

@@ -17,6 +17,8 @@ export interface Outcome {
   readonly freshness: Freshness;
   readonly paces: Paces;
   readonly weighing: Weighing;
+  /** Queue up to which a backend above its mark is not kept from requests; undefined: no share is refused instead. */
+  readonly sparedUpTo: number | undefined;
   /** What sidecars have from here on. */
   readonly published: Published;
   /** What the weights were computed from; made when first asked for. */

@@ -5,6 +5,8 @@ import { insideOf, progressOf } from './progress.ts';
 
 /** What queues in a group, over the backends with a fresh sample that are not frozen, the saturated ones included. */
 export interface Overload {
+  /** How many take traffic, whether they answer or not. */
+  readonly members: number;
   /** How many have a gauge of queued requests: N of the rule. At least 1. */
   readonly backends: number;
   /** How many of them are above their mark. */
@@ -29,21 +31,26 @@ export type QueueView =
 /**
  * @param before as of the previous evaluation, like the others in roster order
  * @param uses which samples count
+ * @param lackedCounter whether no engine had a counter of finished requests when one was last needed
  */
 export function viewQueues(
   before: readonly BackendMemory[],
   after: readonly BackendMemory[],
   uses: readonly SampleUse[],
   intervalSeconds: number,
+  lackedCounter: boolean,
 ): QueueView {
   const queues: number[] = [];
+  let members = 0;
   let marked = 0;
   let seen = false;
-  let counted = false;
+  let hasCounter = false;
+  let mayGetCounter = false;
   let finished = 0;
   let seconds = 0;
   for (let index = 0; index < after.length; index++) {
     const memory = at(after, index);
+    if (at(uses, index) !== 'aside') members++;
     if (memory.sample === undefined || at(uses, index) !== 'fresh') continue;
     seen = true;
     if (memory.sample.queued !== undefined) {
@@ -51,15 +58,16 @@ export function viewQueues(
       if (memory.mark.saturated) marked++;
     }
     // before the first request an engine may not show the counter yet
-    if (memory.sample.finished !== undefined || insideOf(memory.sample) === 0) counted = true;
+    if (memory.sample.finished !== undefined) hasCounter = true;
+    else if (insideOf(memory.sample) === 0 && !lackedCounter) mayGetCounter = true;
     const progress = progressOf(at(before, index), memory, intervalSeconds);
-    finished += progress?.finished ?? 0;
+    finished += progress?.mostFinished ?? 0;
     seconds += progress?.seconds ?? 0;
   }
   if (!seen) return { kind: 'unseen' };
   if (queues.length === 0) return { kind: 'lacking', metric: 'queued requests' };
-  if (!counted) return { kind: 'lacking', metric: 'finished requests' };
-  return { kind: 'queues', overload: { ...summaryOf(queues), marked, finished, seconds } };
+  if (!hasCounter && !mayGetCounter) return { kind: 'lacking', metric: 'finished requests' };
+  return { kind: 'queues', overload: { ...summaryOf(queues), members, marked, finished, seconds } };
 }
 
 function summaryOf(queues: readonly number[]): Pick<Overload, 'backends' | 'medianQueued' | 'meanQueued'> {

@@ -39,6 +39,7 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     freshness,
     paces,
     weighing,
+    sparedUpTo: undefined,
     published,
     basis: once(() => groupBasisOf(outcome)),
   };

@@ -9,6 +9,8 @@ export interface Progress {
   /** Requests inside, by the later sample. */
   readonly inside: number;
   readonly finished: number;
+  /** The same where requests may be shorter than half a second: what a backend can do at most. */
+  readonly mostFinished: number;
   /**
    * Request-seconds spent running, by the mean of both samples; undefined: next to nothing ran at one of them, so that
    * what finished says nothing of how long it takes, or the engine has no such gauge.
@@ -22,8 +24,10 @@ export interface Progress {
 const NEWCOMERS_PER_SECOND = 64;
 /** No engine holds as many: keeps every sum finite, whatever the gauges say. */
 const MOST_INSIDE = 1_000_000;
-/** No request is counted as shorter, s. */
+/** No request is counted as shorter, s: for how long they stay, and for how fast they are served. */
 const SHORTEST_SECONDS = 0.5;
+/** For how many a backend can serve. */
+const SHORTEST_SERVED_SECONDS = 0.05;
 
 /**
  * @param before as of the previous evaluation
@@ -44,13 +48,13 @@ export function progressOf(
   const seconds = silenceMs / 1000;
   const inside = insideOf(sample);
   const insideBefore = insideOf(past);
+  const finished = sample.finished - past.finished;
+  const most = credibleFinished(Math.max(inside, insideBefore), seconds);
   return {
     seconds,
     inside: credibleInside(inside, insideBefore, seconds),
-    finished: Math.min(
-      sample.finished - past.finished,
-      credibleFinished(Math.max(inside, insideBefore), seconds),
-    ),
+    finished: Math.min(finished, most / SHORTEST_SECONDS),
+    mostFinished: Math.min(finished, most / SHORTEST_SERVED_SECONDS),
     runningSeconds: runningBetween(past.running, sample.running, seconds),
     ...latencyBetween(past, sample),
   };
@@ -90,7 +94,7 @@ function credibleInside(inside: number, other: number, seconds: number): number 
   return Math.min(inside, 2 * other + NEWCOMERS_PER_SECOND * Math.max(1, seconds), MOST_INSIDE);
 }
 
-/** Nor a counter that fell and came back, as when a series was missing from one page. */
+/** Nor a counter that fell and came back, as when a series was missing from one page. In requests of a second. */
 function credibleFinished(inside: number, seconds: number): number {
-  return ((Math.min(inside, MOST_INSIDE) + 1) * seconds) / SHORTEST_SECONDS;
+  return (Math.min(inside, MOST_INSIDE) + 1) * seconds;
 }

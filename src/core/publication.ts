@@ -45,8 +45,10 @@ export function proposalOf(
   };
 }
 
-export function publicationOf(serverGroup: string, proposal: Proposal): Published {
+/** @param before what sidecars have so far */
+export function publicationOf(serverGroup: string, proposal: Proposal, before?: Published): Published {
   const integers = integerWeights(proposal);
+  if (before !== undefined && hidesDrop(integers, proposal, before)) integers[0] = at(integers, 0) + 1;
   const endpoints = proposal.backends.map(({ address, port }, position) => ({
     address,
     port,
@@ -64,7 +66,7 @@ export function nextPublication(
 ): { readonly publish: PublishReason | undefined; readonly published: Published } {
   const publish = publishReason(proposal, before);
   const stands = publish === undefined && before !== undefined;
-  return { publish, published: stands ? before : publicationOf(serverGroup, proposal) };
+  return { publish, published: stands ? before : publicationOf(serverGroup, proposal, before) };
 }
 
 /** @returns undefined: what is published is near enough */
@@ -82,6 +84,16 @@ export function publishReason(
   if (backends.some(({ weight }, position) => weight !== before[position]?.weight)) return 'configuration';
   if (hasMovedDrop(proposal.dropShare, published.dropShare)) return 'admission';
   return movedShare(proposal, published) > WORTHWHILE ? 'shares' : undefined;
+}
+
+/**
+ * Whether Envoy would not see another share, since every weight stays as it is: where few weights have few shifts, the
+ * hashes of two shares can come to the same ones.
+ */
+function hidesDrop(integers: Uint32Array, { dropShare }: Proposal, before: Published): boolean {
+  const { endpoints } = before.assignment;
+  if (dropShare === before.dropShare || endpoints.length !== integers.length) return false;
+  return endpoints.every(({ weight }, position) => weight === at(integers, position));
 }
 
 /** The end of shedding is always worth it. */

@@ -1,7 +1,6 @@
 import { at } from './at.ts';
-import { type Freshness, isUsable } from './freshness.ts';
 import { TRICKLE } from './frozen.ts';
-import { isMarked } from './health.ts';
+import { isMarked, isSpared } from './health.ts';
 import type { BackendMemory } from './memory.ts';
 import type { BackendDecision, MarkSettings } from './model.ts';
 import type { Outcome } from './outcome.ts';
@@ -26,7 +25,7 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
     weighing.loads === undefined ? undefined : capacityReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
     saturationReason(decision, outcome),
-    sparedReason(decision, memory, freshness),
+    sparedReason(decision, memory, outcome),
   ];
   return reasons.filter((reason) => reason !== undefined);
 }
@@ -97,14 +96,17 @@ function saturationReason({ saturated, sample }: Decision, { settings }: Outcome
   return `saturated: ${parts.join(', ')}`;
 }
 
-/** See health: while marks count, a marked backend is HEALTHY only where nobody else is. */
+/** See health: while marks count, a marked backend that is not spared is HEALTHY only where nobody else is. */
 function sparedReason(
-  { health, use }: Decision,
+  { health }: Decision,
   memory: BackendMemory,
-  { kind }: Freshness,
+  { freshness: { kind }, sparedUpTo }: Outcome,
 ): string | undefined {
   if (health !== 'HEALTHY' || !isMarked(memory) || kind === 'blind') return undefined;
-  if (isUsable(use)) return 'above its mark, as others are: healthy while a share of all requests is refused';
+  if (kind === 'kept') return 'above its mark, but healthy as published before, since nobody answers';
+  if (isSpared(memory, sparedUpTo)) {
+    return 'above its mark, as others are: healthy while a share of all requests is refused';
+  }
   return 'saturated when it last answered, but every backend that answers is: healthy until it answers';
 }
 

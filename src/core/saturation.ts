@@ -8,9 +8,11 @@ export interface Mark {
   readonly samplesAbove: number;
   /** What set it; undefined: it is not set. */
   readonly cause: MarkCause | undefined;
+  /** Whether its running requests passed their own mark and have not cleared it since, whatever set the mark. */
+  readonly overRunning: boolean;
 }
 
-export const UNMARKED: Mark = { saturated: false, samplesAbove: 0, cause: undefined };
+export const UNMARKED: Mark = { saturated: false, samplesAbove: 0, cause: undefined, overRunning: false };
 
 /**
  * Judges a fresh sample: raw values, with hysteresis. Below an interval of 1 s a mark needs its condition in every
@@ -26,13 +28,14 @@ export function judgeSaturation(
   atMs: number,
 ): Mark {
   if (settings === undefined) return UNMARKED;
-  if (before.saturated) return isCleared(sample, settings) ? UNMARKED : before;
+  const overRunning = isOverRunning(before, sample, settings);
+  if (before.saturated) return isCleared(sample, settings) ? UNMARKED : { ...before, overRunning };
   const cause = causeOf(sample, settings, atMs);
   if (cause === undefined) return UNMARKED;
   const samplesAbove = before.samplesAbove + 1;
   return samplesAbove >= Math.ceil(1 / intervalSeconds)
-    ? { saturated: true, samplesAbove: 0, cause }
-    : { saturated: false, samplesAbove, cause: undefined };
+    ? { saturated: true, samplesAbove: 0, cause, overRunning }
+    : { saturated: false, samplesAbove, cause: undefined, overRunning };
 }
 
 /** While a sample is missing the state stands, but not for ever. */
@@ -56,6 +59,15 @@ function causeOf(sample: Sample, settings: SaturationSettings, atMs: number): Ma
     return { metric: 'RunningRequests', value: running, mark: runningRequests.mark, queued, atMs };
   }
   return undefined;
+}
+
+function isOverRunning(
+  before: Mark,
+  { running = 0 }: Sample,
+  { runningRequests }: SaturationSettings,
+): boolean {
+  if (runningRequests === undefined) return false;
+  return running > (before.overRunning ? runningRequests.clear : runningRequests.mark);
 }
 
 function isCleared(sample: Sample, { totalQueuedRequests, runningRequests }: SaturationSettings): boolean {

@@ -1,7 +1,17 @@
-import { type Admission, admit, disengaged, INITIAL_ADMISSION, TARGET_SECONDS, waitOf } from './admission.ts';
+import {
+  type Admission,
+  type AdmissionTimes,
+  admit,
+  controlOf,
+  disengaged,
+  INITIAL_ADMISSION,
+  TARGET_SECONDS,
+  type Wait,
+  waitOf,
+} from './admission.ts';
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { AdmissionDecision, AdmissionFigures, LoadAwareSettings } from './model.ts';
+import type { AdmissionDecision, AdmissionFigures, SaturationSettings, SheddingBasis } from './model.ts';
 import { type Overload, viewQueues } from './overload.ts';
 
 export interface Shedding {
@@ -14,25 +24,27 @@ export interface Shedding {
  * The share of requests that sidecars are to refuse by themselves. It stands while nobody usable answers, and ends as
  * soon as weights no longer rest on samples.
  * @param memories of the previous evaluation and of this one, in roster order
+ * @param saturation undefined: nothing is ever saturated
  */
 export function shed(
   before: Admission,
   memories: { readonly past: readonly BackendMemory[]; readonly present: readonly BackendMemory[] },
   { kind, uses }: Freshness,
-  { balance: { saturation }, collect: { intervalSeconds } }: LoadAwareSettings,
+  saturation: SaturationSettings | undefined,
+  times: AdmissionTimes,
 ): Shedding {
   if (saturation === undefined || saturation.admission === 'None') {
     return { admission: INITIAL_ADMISSION, decision: { kind: 'disabled' } };
   }
   switch (kind) {
     case 'kept':
-      return decided(before, undefined);
+      return standing(before);
     case 'blind':
     case 'standstill':
     case 'empty':
-      return decided(disengaged(before), undefined);
+      return { admission: disengaged(before), decision: { kind: 'off', figures: undefined } };
     case 'seen':
-      return shedBySamples(before, memories, uses, intervalSeconds);
+      return shedBySamples(before, memories, uses, times);
   }
 }
 
@@ -40,33 +52,50 @@ function shedBySamples(
   before: Admission,
   { past, present }: Parameters<typeof shed>[1],
   uses: Freshness['uses'],
-  intervalSeconds: number,
+  times: AdmissionTimes,
 ): Shedding {
-  const view = viewQueues(past, present, uses, intervalSeconds);
+  const view = viewQueues(past, present, uses, times.intervalSeconds, before.lacksCounter);
   switch (view.kind) {
     case 'unseen':
-      return decided(before, undefined);
+      return standing(before);
     case 'lacking': {
       const reason = `no backend that answers has a metric of ${view.metric}`;
-      return { admission: disengaged(before), decision: { kind: 'unavailable', reason } };
+      const lacksCounter = before.lacksCounter || view.metric === 'finished requests';
+      const admission = { ...disengaged(before), lacksCounter };
+      return { admission, decision: { kind: 'unavailable', reason } };
     }
-    case 'queues': {
-      const admission = admit(before, view.overload, intervalSeconds);
-      return decided(admission, figuresOf(admission, view.overload));
-    }
+    case 'queues':
+      return shedByQueues({ ...before, lacksCounter: false }, view.overload, times);
   }
 }
 
-function decided(admission: Admission, figures: AdmissionFigures | undefined): Shedding {
-  const { share } = admission;
+function shedByQueues(before: Admission, overload: Overload, times: AdmissionTimes): Shedding {
+  const admission = admit(before, overload, times);
+  if (admission.busy.seconds === 0) return decided(admission, undefined, { kind: 'unmeasured' });
+  const wait = waitOf(admission, overload);
+  const figures = figuresOf(wait, overload);
+  return decided(admission, figures, { kind: 'measured', figures, control: controlOf(before, wait, times) });
+}
+
+function standing(before: Admission): Shedding {
+  return decided(before, undefined, { kind: 'standing' });
+}
+
+function decided(
+  admission: Admission,
+  figures: AdmissionFigures | undefined,
+  basis: SheddingBasis,
+): Shedding {
+  const { share, sparedUpTo } = admission;
   const decision: AdmissionDecision =
-    share > 0 ? { kind: 'shedding', share, figures } : { kind: 'off', figures };
+    share > 0 ? { kind: 'shedding', share, sparedUpTo, basis } : { kind: 'off', figures };
   return { admission, decision };
 }
 
-function figuresOf(admission: Admission, overload: Overload): AdmissionFigures | undefined {
-  if (admission.busy.seconds === 0) return undefined;
-  const { finishedPerSecond, seconds, medianSeconds, engagedAbove } = waitOf(admission, overload);
+function figuresOf(
+  { finishedPerSecond, seconds, medianSeconds, engagedAbove }: Wait,
+  overload: Overload,
+): AdmissionFigures {
   const { backends, marked, medianQueued, meanQueued } = overload;
   return {
     backends,

@@ -38,6 +38,14 @@ interface Span {
   readonly endedAtMs: number;
 }
 
+/** What is known of a stream that takes the assignments. */
+interface Follower {
+  /** The latest publish that it is not waited for: it has taken it or a later one, or refused it. */
+  readonly passed: number;
+  /** The version that it has, by its latest acknowledgement. */
+  readonly version: string;
+}
+
 interface Awaited {
   readonly sequence: number;
   readonly version: string;
@@ -59,27 +67,31 @@ interface Awaited {
  */
 export class ApplyDelay {
   readonly #observer: ApplyObserver;
-  /** By stream: the latest publish that it is not waited for. */
-  readonly #passed = new Map<StreamKey, number>();
+  readonly #followers = new Map<StreamKey, Follower>();
   /** Oldest first. */
   readonly #awaited: Awaited[] = [];
   #latest = 0;
+  #latestVersion: string | undefined;
 
   constructor(observer: ApplyObserver) {
     this.#observer = observer;
   }
 
-  /** How many streams take the assignments, and how many of them have the latest. */
+  /**
+   * How many streams take the assignments, and how many of them have the latest by their own word. One that did not
+   * answer in time is none until it does.
+   */
   get streams(): { readonly following: number; readonly current: number } {
     let current = 0;
-    for (const passed of this.#passed.values()) if (passed === this.#latest) current++;
-    return { following: this.#passed.size, current };
+    for (const { version } of this.#followers.values()) if (version === this.#latestVersion) current++;
+    return { following: this.#followers.size, current };
   }
 
   /** @param run undefined: it was not a collection that caused it. */
   published(version: string, run: Span | undefined, nowMs: number): void {
     const sequence = ++this.#latest;
-    const waiting = this.#passed.size;
+    this.#latestVersion = version;
+    const waiting = this.#followers.size;
     if (waiting === 0) return;
     this.#awaited.push({ sequence, version, run, publishedAtMs: nowMs, waiting, appliedAtMs: undefined });
     const [oldest] = this.#awaited;
@@ -88,31 +100,27 @@ export class ApplyDelay {
 
   /** The first acknowledgement of a stream makes it one that is waited for from the next publish on. */
   acknowledged(stream: StreamKey, version: string, atMs: number): void {
-    const passed = this.#passed.get(stream);
-    if (passed === undefined) {
-      this.#passed.set(stream, this.#latest);
-      return;
-    }
-    const sequence = this.#sequenceOf(version);
-    if (sequence <= passed) return;
-    this.#passed.set(stream, sequence);
-    this.#pass(passed, sequence, atMs);
+    const passed = this.#followers.get(stream)?.passed ?? this.#latest;
+    const sequence = Math.max(passed, this.#sequenceOf(version));
+    this.#followers.set(stream, { passed: sequence, version });
+    if (sequence > passed) this.#pass(passed, sequence, atMs);
   }
 
+  /** The stream keeps the version that it had. */
   rejected(stream: StreamKey, version: string): void {
-    const passed = this.#passed.get(stream);
+    const follower = this.#followers.get(stream);
     const sequence = this.#sequenceOf(version);
-    if (passed === undefined || sequence <= passed) return;
-    this.#passed.set(stream, sequence);
-    this.#pass(passed, sequence, undefined);
+    if (follower === undefined || sequence <= follower.passed) return;
+    this.#followers.set(stream, { ...follower, passed: sequence });
+    this.#pass(follower.passed, sequence, undefined);
     this.#observer.unapplied('rejected', 1);
   }
 
   left(stream: StreamKey): void {
-    const passed = this.#passed.get(stream);
-    if (passed === undefined) return;
-    this.#passed.delete(stream);
-    if (this.#pass(passed, this.#latest, undefined)) this.#observer.unapplied('left', 1);
+    const follower = this.#followers.get(stream);
+    if (follower === undefined) return;
+    this.#followers.delete(stream);
+    if (this.#pass(follower.passed, this.#latest, undefined)) this.#observer.unapplied('left', 1);
   }
 
   /** To be called now and then: streams that did not answer in time are waited for again once they have answered. */
@@ -129,9 +137,9 @@ export class ApplyDelay {
   /** Waits no longer for those that have neither this publish nor a later one. */
   #giveUp({ sequence }: Awaited): void {
     let streams = 0;
-    for (const [stream, passed] of this.#passed) {
+    for (const [stream, { passed }] of this.#followers) {
       if (passed >= sequence) continue;
-      this.#passed.delete(stream);
+      this.#followers.delete(stream);
       this.#pass(passed, this.#latest, undefined);
       streams++;
     }

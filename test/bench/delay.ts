@@ -3,7 +3,9 @@
  * and where the time goes. The control plane and each Envoy are processes of their own; the backends, in this one, show
  * metrics pages of vLLM's size with a load that changes at each collection, so that each collection causes a push.
  *
- * The delays are the control plane's own, exact: sums of its histograms, read once between two collections.
+ * The delays are the control plane's own, exact: sums of its histograms, read between two collections, as soon as there
+ * is one more. Where a delay reaches into the next collection and both are read at once, each counts as their mean, and
+ * how many those were is printed: p99 is then too small.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -33,13 +35,20 @@ const sizes = {
 };
 
 const GROUP = '{server_group="llama"}';
-const COUNT = `plimsoll_server_group_apply_delay_seconds_count${GROUP}`;
-const phase = (name: string): string =>
-  `plimsoll_server_group_apply_phase_seconds_sum{server_group="llama",phase="${name}"}`;
-/** The columns, and the series that they are differences of. */
+const PHASE = 'plimsoll_server_group_apply_phase_seconds';
+const phase = (name: string): Series => ({
+  sum: `${PHASE}_sum{server_group="llama",phase="${name}"}`,
+  count: `${PHASE}_count{server_group="llama",phase="${name}"}`,
+});
+const histogram = (name: string): Series => ({
+  sum: `${name}_sum${GROUP}`,
+  count: `${name}_count${GROUP}`,
+});
+const LAST_ACK = histogram('plimsoll_server_group_apply_delay_seconds');
+/** The columns, and the histograms that they are differences of. */
 const DELAYS = {
-  'first ACK': `plimsoll_server_group_ack_seconds_sum${GROUP}`,
-  'last ACK': `plimsoll_server_group_apply_delay_seconds_sum${GROUP}`,
+  'first ACK': histogram('plimsoll_server_group_ack_seconds'),
+  'last ACK': LAST_ACK,
   collect: phase('collect'),
   publish: phase('publish'),
   sidecars: phase('sidecars'),
@@ -47,11 +56,26 @@ const DELAYS = {
 type Column = keyof typeof DELAYS;
 const COLUMNS = Object.keys(DELAYS) as readonly Column[];
 
-/** Page reads come this long after a collection began: half an interval. */
+/** The page is read this long after a collection began: half an interval. */
 const READ_AFTER_MS = 500;
+/** And again after this, while the last ACK has not come. */
+const READ_AGAIN_MS = 50;
+/** Those in which sidecars come are not counted. */
+const FIRST_COLLECTIONS = 5;
 
-/** Milliseconds of each push. */
-type Delays = Readonly<Record<Column, readonly number[]>>;
+/** A histogram's own series. */
+interface Series {
+  readonly sum: string;
+  readonly count: string;
+}
+
+/** What was seen of the counted collections. */
+interface Seen {
+  /** Milliseconds of each push. */
+  readonly delays: Readonly<Record<Column, readonly number[]>>;
+  /** Pushes that were read together with another one. */
+  readonly together: number;
+}
 
 interface Cell {
   readonly name: string;
@@ -63,12 +87,12 @@ const CELLS: readonly Cell[] = [
   { name: `one hangs, one takes ${SLOW_MS} ms`, slow: true },
 ];
 
-const reports: { readonly cell: string; readonly delays: Delays }[] = [];
+const reports: (Seen & { readonly cell: string })[] = [];
 console.error(
   `${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ` +
     `load ${loadavg()[0]?.toFixed(2)} before the run`,
 );
-for (const cell of CELLS) reports.push({ cell: cell.name, delays: await measure(cell) });
+for (const cell of CELLS) reports.push({ cell: cell.name, ...(await measure(cell)) });
 if (values.json) console.log(JSON.stringify({ ...sizes, reports }, undefined, 2));
 else print();
 
@@ -84,9 +108,13 @@ function print(): void {
     ]),
   );
   for (const line of formatTable(['<backends', '', ...COLUMNS], rows)) console.log(line);
+  for (const { cell, delays, together } of reports) {
+    const seen = `${delays['last ACK'].length} pushes seen after ${sizes.pushes} collections`;
+    console.log(`${cell}: ${seen}, ${together} of them together with another`);
+  }
 }
 
-async function measure(cell: Cell): Promise<Delays> {
+async function measure(cell: Cell): Promise<Seen> {
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-delay-'));
   const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
@@ -121,8 +149,8 @@ async function startSidecars(
   }
 }
 
-/** What each push adds to the sums; the first ones, at which sidecars come, are left out. */
-async function readDelays(plane: ControlPlane, collections: AlternatingLoad): Promise<Delays> {
+/** What each push adds to the sums. */
+async function readDelays(plane: ControlPlane, collections: AlternatingLoad): Promise<Seen> {
   const delays: Record<Column, number[]> = {
     'first ACK': [],
     'last ACK': [],
@@ -130,29 +158,56 @@ async function readDelays(plane: ControlPlane, collections: AlternatingLoad): Pr
     publish: [],
     sidecars: [],
   };
-  let before: ReadonlyMap<string, number> | undefined;
-  for (let left = sizes.pushes + 5; left > 0; left--) {
-    await collections.next();
-    await sleep(systemClock, READ_AFTER_MS);
-    const after = readSeries(await plane.metrics());
-    const pushes = (after.get(COUNT) ?? 0) - (before?.get(COUNT) ?? 0);
-    if (before !== undefined && pushes === 1 && left <= sizes.pushes) {
-      for (const column of COLUMNS) {
-        const series = DELAYS[column];
-        delays[column].push(1000 * ((after.get(series) ?? Number.NaN) - (before.get(series) ?? Number.NaN)));
-      }
-    }
+  let together = 0;
+  for (let skipped = 0; skipped < FIRST_COLLECTIONS; skipped++) await collections.next();
+  await sleep(systemClock, READ_AFTER_MS);
+  let before = await readSeries(plane);
+  let next = collections.next();
+  for (let collection = 0; collection < sizes.pushes; collection++) {
+    await next;
+    next = collections.next();
+    const after = await readWithPush(plane, before, next);
+    for (const column of COLUMNS) delays[column].push(...meansBetween(before, after, DELAYS[column]));
+    const pushes = countBetween(before, after, LAST_ACK);
+    if (pushes > 1) together += pushes;
     before = after;
   }
-  const seen = delays.collect.length;
+  const seen = delays['last ACK'].length;
   if (seen < sizes.pushes / 2) throw new Error(`${seen} pushes seen, ${sizes.pushes} are needed`);
-  return delays;
+  return { delays, together };
 }
 
-function readSeries(page: string): ReadonlyMap<string, number> {
-  const wanted = new Set<string>([COUNT, ...Object.values(DELAYS)]);
+/** The page as it is once a push more is in it, at the latest when the next collection begins. */
+async function readWithPush(plane: ControlPlane, before: Page, next: Promise<void>): Promise<Page> {
+  const begun = new AbortController();
+  void next.then(() => {
+    begun.abort();
+  });
+  await sleep(systemClock, READ_AFTER_MS, begun.signal);
+  for (;;) {
+    const page = await readSeries(plane);
+    if (begun.signal.aborted || countBetween(before, page, LAST_ACK) > 0) return page;
+    await sleep(systemClock, READ_AGAIN_MS, begun.signal);
+  }
+}
+
+type Page = ReadonlyMap<string, number>;
+
+/** So many milliseconds for each that was observed between the two: all the mean. */
+function meansBetween(before: Page, after: Page, series: Series): readonly number[] {
+  const count = countBetween(before, after, series);
+  const seconds = (after.get(series.sum) ?? Number.NaN) - (before.get(series.sum) ?? 0);
+  return Array.from({ length: count }, () => (1000 * seconds) / count);
+}
+
+function countBetween(before: Page, after: Page, { count }: Series): number {
+  return (after.get(count) ?? 0) - (before.get(count) ?? 0);
+}
+
+async function readSeries(plane: ControlPlane): Promise<Page> {
+  const wanted = new Set(Object.values(DELAYS).flatMap(({ sum, count }) => [sum, count]));
   return new Map(
-    page.split('\n').flatMap((line): [string, number][] => {
+    (await plane.metrics()).split('\n').flatMap((line): [string, number][] => {
       const cut = line.lastIndexOf(' ');
       const series = line.slice(0, cut);
       return wanted.has(series) ? [[series, Number(line.slice(cut + 1))]] : [];

@@ -123,7 +123,10 @@ describe('configurations at the edge', () => {
   });
 });
 
-async function start(t: TestContext, options: VoyageOptions): Promise<Voyage> {
+async function start(
+  t: TestContext,
+  options: Omit<VoyageOptions, 'backends'> & { readonly backends: readonly GaugeBackend[] },
+): Promise<Voyage> {
   await startBackends(options.backends);
   const voyage = await Voyage.start(options);
   t.after(async () => {

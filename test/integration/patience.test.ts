@@ -87,8 +87,11 @@ describe('patience', { concurrency: true }, () => {
   test('frozen at a saturated value after all requests were aborted: back after 10 s', async (t) => {
     const { voyage, backends } = await start(t, '127.0.23', 2);
     for (const backend of backends) backend.gauges = { ...SATURATED, finished: backend.gauges.finished };
-    await voyage.until('all marks', (held) =>
-      [...held.values()].every(({ health }) => health === 'UNHEALTHY'),
+    // all of them count only after the most has been refused for a while
+    await voyage.until(
+      'all marks',
+      (held) => [...held.values()].every(({ health }) => health === 'UNHEALTHY'),
+      20_000,
     );
     assert.equal((await voyage.send()).status, 503);
     for (const backend of backends) backend.moving = false;

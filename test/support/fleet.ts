@@ -90,10 +90,15 @@ export class Fleet {
   /**
    * The next evaluation, on one answer for each backend in the group's order.
    * @param ageMs how long before it the answers came
+   * @param afterSeconds how long after the previous one; undefined: an interval
    */
-  step(answers: readonly Answer[], ageMs = 0): GroupDecision {
-    const { intervalSeconds = 1, delaySeconds = 0.1 } = this.#options;
-    this.#now += 1000 * intervalSeconds;
+  step(
+    answers: readonly Answer[],
+    ageMs = 0,
+    afterSeconds = this.#options.intervalSeconds ?? 1,
+  ): GroupDecision {
+    const { delaySeconds = 0.1 } = this.#options;
+    this.#now += 1000 * afterSeconds;
     const outcomes = new Map<string, CollectOutcome>();
     for (const [index, { id }] of this.#group.servers.entries()) {
       const outcome = outcomeOf(answers[index], this.#now - ageMs);

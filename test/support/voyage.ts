@@ -11,7 +11,8 @@ import type { GaugeBackend } from './gauge-backend.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface VoyageOptions {
-  readonly backends: readonly GaugeBackend[];
+  /** They listen already. */
+  readonly backends: readonly Pick<GaugeBackend, 'address' | 'port'>[];
   /** How many Envoys; default 1. */
   readonly sidecars?: number;
   /** Seconds between collections; default 1. */

@@ -89,6 +89,75 @@ test('whatever happens, every weight can be computed by hand from what is told',
   );
 });
 
+/** The share that sidecars are to refuse, as its documentation has it; undefined: it was not computed. */
+function shareByHand({ admission: { control, figures } }: DecisionExplanation): number | undefined {
+  if (control === null || figures === null) return undefined;
+  const { waitSeconds, elapsedSeconds, timeConstantSeconds: tau, keptRatio, previousRatio } = control;
+  const excess = waitSeconds / figures.targetSeconds - 1;
+  const within = (share: number) => Math.min(0.95, Math.max(0, share));
+  const growth = Math.min(((0.45 * elapsedSeconds) / tau ** 2) * excess, 0.085 * elapsedSeconds);
+  return within(within(previousRatio * keptRatio + growth) + (0.6 / tau) * excess);
+}
+
+/** What is said of a backend that is above its mark and not kept from requests must be so. */
+function assertMarkReason(text: string, decision: DecisionExplanation): void {
+  for (const { backend: id, mark, saturated, frozen, health, sampleUse } of decision.backends) {
+    if (mark === null || saturated || frozen || health === null) continue;
+    const lines = text.split(`\n${id}: `)[1]?.split('\n\n')[0] ?? assert.fail(`${id} is missing`);
+    const answered = sampleUse === 'fresh' || sampleUse === 'last';
+    assert.match(lines, answered ? /a share of all requests is refused instead/ : /not kept from requests: /);
+    if (/this one has not answered/.test(lines)) assert.ok(!answered && sampleUse !== 'none', lines);
+  }
+}
+
+test('in overload the share can be computed by hand, and what is said of marks is so', () => {
+  const queues = fc.array(
+    fc.oneof(answer, fc.record({ queued: fc.nat({ max: 60 }), running: fc.nat({ max: 64 }) })),
+    {
+      minLength: 4,
+      maxLength: 4,
+    },
+  );
+  let computed = 0;
+  let marked = 0;
+  fc.assert(
+    fc.property(
+      fc.array(queues, { minLength: 4, maxLength: 20 }),
+      fc.constantFrom(0.25, 1, 5),
+      fc.constantFrom('Keep', 'Remove'),
+      (rounds, intervalSeconds, onCollectFailure) => {
+        const saturation = {
+          totalQueuedRequests: { mark: 10, clear: 3 },
+          kvCacheUtilization: { mark: 0.98 },
+          runningRequests: { mark: 60, clear: 50 },
+          admission: 'Proportional',
+        } as const;
+        const fleet = new Fleet(4, { intervalSeconds, onCollectFailure, saturation });
+        for (const [step, round] of rounds.entries()) {
+          const decision = fleet.step(
+            round.map((of) => (typeof of === 'object' ? { ...of, finished: 9 * step } : of)),
+          );
+          const explanation = explanationOf(decision);
+          assert.equal(wrongInExplanation(explanation), undefined);
+          const { decision: told } = explanation.published;
+          const share = shareByHand(told);
+          if (share !== undefined) {
+            assert.ok(Math.abs(share - told.admission.computedShareRatio) < 1e-9);
+            computed++;
+          }
+          if (told.backends.some(({ mark, saturated }) => mark !== null && !saturated)) marked++;
+          assertMarkReason(explainText(explanation, { full: true, color: false }), told);
+        }
+      },
+    ),
+    { numRuns: 60, seed: 7 },
+  );
+  assert.ok(
+    computed > 50 && marked > 50,
+    `${computed} shares, ${marked} decisions with marks that are spared`,
+  );
+});
+
 test('a mark tells what set it and when', () => {
   const fleet = new Fleet(3);
   fleet.step([{ queued: 14, finished: 1 }, { running: 1 }, { kvUtilization: 0.99, queued: 4 }]);

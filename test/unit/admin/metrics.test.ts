@@ -218,8 +218,18 @@ test('the share that sidecars refuse as published, the wait as it was estimated'
     engagedAboveSeconds: 1.7,
     targetSeconds: 0.3,
   };
+  const control = {
+    waitSeconds: 1.8,
+    elapsedSeconds: 1,
+    timeConstantSeconds: 4,
+    calmSeconds: 0,
+    kept: 1,
+    previous: 0,
+    integral: 0.085,
+  };
+  const basis = { kind: 'measured', figures, control } as const;
   const shedding = groupDecision('llama', [], {
-    admission: { kind: 'shedding', share: 0.3471, figures },
+    admission: { kind: 'shedding', share: 0.3471, sparedUpTo: 24, basis },
     assignment: { serverGroup: 'llama', endpoints: [], dropShare: 0.345 },
   });
   const metrics = new Metrics(

@@ -48,11 +48,14 @@ test('one that hangs holds the others up once, for a moment', async () => {
   await bench.stop();
 });
 
-for (const [intervalSeconds, moment] of [
-  [0.1, 25],
-  [50, 100],
-] as const) {
-  test(`the moment is at least a tenth of the gather limit and 25 ms: Interval ${intervalSeconds}`, async () => {
+const MOMENTS: readonly (readonly [intervalSeconds: number, moment: number, of: string])[] = [
+  [0.1, 25, '25 ms'],
+  [0.8, 40, 'a tenth of the gather limit'],
+  [15, 750, 'a twentieth of the interval'],
+  [50, 1000, 'the gather limit and no more'],
+];
+for (const [intervalSeconds, moment, of] of MOMENTS) {
+  test(`the moment at Interval ${intervalSeconds}: ${of}`, async () => {
     const bench = await started({ timeoutSeconds: 300, intervalSeconds });
     bench.set(SLOW, undefined);
     await bench.clock.advance(3 * intervalSeconds * 1000);
@@ -60,6 +63,28 @@ for (const [intervalSeconds, moment] of [
     await bench.stop();
   });
 }
+
+for (const intervalSeconds of [5, 15, 50]) {
+  test(`one that is slower than the others by a small part of Interval ${intervalSeconds} counts at once, each time`, async () => {
+    const bench = await started({ intervalSeconds });
+    bench.set(SLOW, 150, page(7));
+    await bench.clock.advance(3 * intervalSeconds * 1000);
+    assert.deepEqual(lengths(bench), [150, 150, 150]);
+    assert.deepEqual([...new Set(answersOf(bench, SLOW))], ['7, 0 ms old']);
+    await bench.stop();
+  });
+}
+
+test('at a long Interval, too, one that was too slow is waited for again after one that is not', async () => {
+  const bench = await started({ intervalSeconds: 15 });
+  bench.set(SLOW, 900, page(7));
+  await bench.clock.advance(30_000);
+  bench.set(SLOW, 150, page(8));
+  await bench.clock.advance(30_000);
+  assert.deepEqual(lengths(bench), [750, 10, 10, 150]);
+  assert.deepEqual(answersOf(bench, SLOW), ['none', '7, 14110 ms old', '7, 14110 ms old', '8, 0 ms old']);
+  await bench.stop();
+});
 
 test('one that fails by Timeout each time does not hold the others up', async () => {
   const bench = await started();

@@ -64,6 +64,41 @@ test('nobody answers: what was published stands', () => {
   assertGolden('explain/kept.txt', explainText(explanationOf(published, silent), PLAIN));
 });
 
+const MARKS = {
+  totalQueuedRequests: { mark: 10, clear: 3 },
+  kvCacheUtilization: { mark: 0.98 },
+  runningRequests: { mark: 60, clear: 50 },
+  admission: 'Proportional',
+} as const;
+
+test('an overload: why a backend above its mark is kept from requests, and why not', () => {
+  const servers = [11, 12, 13, 14, 15].map((n) => backend(n));
+  const fleet = new Fleet([...servers, backend(16, { weight: 0 })], { saturation: MARKS });
+  const answers = (step: number): readonly Answer[] => [
+    busy(step, 40, 12),
+    busy(step, 40, 13),
+    busy(step, 40, 80),
+    busy(step, 62, 13),
+    step > 2 ? 'timeout' : busy(step, 40, 14),
+    busy(step, 3, 12),
+  ];
+  const decisions = Array.from({ length: 5 }, (_, step) => fleet.step(answers(step)));
+  assertGolden('explain/shedding.txt', explainText(explanationAfter(decisions), PLAIN));
+});
+
+test('above the mark and not kept out because nobody answers', () => {
+  const fleet = new Fleet(2, { saturation: { ...MARKS, runningRequests: undefined } });
+  const servers = fleet.servers;
+  fleet.steps(3, (step) => [busy(step, 30, 12), busy(step, 30, 12)]);
+  const silent = fleet.step(['timeout', 'timeout']);
+  const kept = explainText(explanationOf(silent), PLAIN);
+  assert.match(kept, /not kept from requests: nobody answers, so that what was published before stands/);
+  assert.match(kept, /^Admission: .*: no sample counts, so that it stands as it was\)/m);
+  fleet.reload(servers, { saturation: { ...MARKS, runningRequests: undefined }, onCollectFailure: 'Remove' });
+  const blind = explainText(explanationOf(fleet.step(['timeout', 'timeout'])), PLAIN);
+  assert.match(blind, /not kept from requests: nobody answers, so that configured weights hold/);
+});
+
 test('configured weights', () => {
   const decision = evaluatePlain(
     serverGroup('llama', { servers: [backend(11), backend(12, { weight: 50 })] }),
@@ -107,13 +142,45 @@ test('the share that sidecars refuse, and why', () => {
     engagedAboveSeconds: 1.7,
     targetSeconds: 0.3,
   };
-  const shares = { publishedShareRatio: 0.234, computedShareRatio: 0.2361 };
+  const control = {
+    waitSeconds: 1.9,
+    elapsedSeconds: 1,
+    timeConstantSeconds: 4,
+    calmSeconds: 0,
+    keptRatio: 1,
+    previousRatio: 0.01,
+    integralRatio: 0.095,
+  };
+  const shares = { publishedShareRatio: 0.897, computedShareRatio: 0.895 };
+  const calm = {
+    waitSeconds: 0,
+    calmSeconds: 4,
+    keptRatio: 0.9048,
+    previousRatio: 0.4,
+    integralRatio: 0.333795,
+  };
   const texts = [
-    withAdmission({ kind: 'shedding', ...shares, figures }),
+    withAdmission({ kind: 'shedding', ...shares, figures, control, sparedUpToRequests: 27 }),
+    withAdmission({
+      kind: 'shedding',
+      publishedShareRatio: 0.184,
+      computedShareRatio: 0.183795,
+      figures: { ...figures, medianQueuedRequests: 0, medianWaitSeconds: 0 },
+      control: { ...control, ...calm },
+      sparedUpToRequests: 0,
+    }),
+    withAdmission({
+      kind: 'shedding',
+      publishedShareRatio: 0.5,
+      computedShareRatio: 0.5,
+      reason: 'most backends are above their marks, and how fast they serve is not known yet',
+      sparedUpToRequests: 36,
+    }),
+    withAdmission({ kind: 'shedding', publishedShareRatio: 0.95, computedShareRatio: 0.95 }),
     withAdmission({ kind: 'off', figures }),
     withAdmission({ kind: 'unavailable', reason: 'no finished counter' }),
   ].map((explanation) => explainText(explanation, PLAIN));
-  const admission = texts.flatMap((text) => text.match(/^Admission.*\n(?: {2}.*\n)?/gm) ?? []);
+  const admission = texts.flatMap((text) => text.match(/^Admission.*\n(?: {2}.*\n)*/gm) ?? []);
   assertGolden('explain/admission.txt', admission.join(''));
 });
 

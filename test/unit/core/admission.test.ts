@@ -1,11 +1,19 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { type Admission, admit, disengaged, INITIAL_ADMISSION, waitOf } from '../../../src/core/admission.ts';
+import {
+  type Admission,
+  type AdmissionTimes,
+  admit,
+  disengaged,
+  INITIAL_ADMISSION,
+  waitOf,
+} from '../../../src/core/admission.ts';
 import type { Overload } from '../../../src/core/overload.ts';
 
 /** All backends alike: so many queued at each, and so many finished by each in a second. */
 function alike(backends: number, queued: number, perSecond: number, seconds = 1): Overload {
   return {
+    members: backends,
     backends,
     marked: 0,
     medianQueued: queued,
@@ -16,7 +24,11 @@ function alike(backends: number, queued: number, perSecond: number, seconds = 1)
 }
 
 function after(overloads: readonly Overload[], intervalSeconds = 1, from = INITIAL_ADMISSION): Admission {
-  return overloads.reduce((state, overload) => admit(state, overload, intervalSeconds), from);
+  return overloads.reduce((state, overload) => admit(state, overload, every(intervalSeconds)), from);
+}
+
+function every(intervalSeconds: number): AdmissionTimes {
+  return { elapsedSeconds: intervalSeconds, intervalSeconds };
 }
 
 const times = (count: number, overload: Overload) => Array.from({ length: count }, () => overload);
@@ -44,7 +56,7 @@ function sail({ backends, intervalSeconds, load, seconds, capacity = 5 }: Course
     const inflow = capacity * load(second) * (1 - state.share);
     const finished = Math.min(capacity, inflow + queued / intervalSeconds);
     queued = Math.max(0, queued + (inflow - finished) * intervalSeconds);
-    state = admit(state, alike(backends, queued, finished, intervalSeconds), intervalSeconds);
+    state = admit(state, alike(backends, queued, finished, intervalSeconds), every(intervalSeconds));
     steps.push({ second, share: state.share, wait: queued / capacity });
   }
   return steps;
@@ -73,7 +85,15 @@ test('engaged when the wait is above 0.7 s and 2 s over the number of backends',
 });
 
 test('a long queue at a few backends is no overload', () => {
-  const few: Overload = { backends: 8, marked: 3, medianQueued: 1, meanQueued: 13, finished: 40, seconds: 8 };
+  const few: Overload = {
+    members: 8,
+    backends: 8,
+    marked: 3,
+    medianQueued: 1,
+    meanQueued: 13,
+    finished: 40,
+    seconds: 8,
+  };
   assert.equal(after(times(20, few)).share, 0);
 });
 
@@ -84,14 +104,59 @@ test('engaged too when more than half are above their marks, however short the w
   assert.deepEqual([engaged, sparedUpTo], [true, 36]);
   assert.ok(share > 0.1 && share < 0.3, `${share}`);
   const idle = after([alike(4, 3, 20), { ...alike(4, 0, 20), marked: 4 }]);
-  assert.deepEqual([idle.engaged, idle.sparedUpTo], [false, 0], 'nothing queues: marks by something else');
+  assert.deepEqual(
+    [idle.engaged, idle.sparedUpTo],
+    [false, undefined],
+    'nothing queues: marks by something else',
+  );
 });
 
-test('marks are spared up to three medians, and not when even the most does not help', () => {
+test('marks are spared up to three medians, and not when even the most does not help for a time constant', () => {
   const engaged = after(times(2, alike(4, 12, 8)));
   assert.deepEqual([engaged.share < 0.95, engaged.sparedUpTo], [true, 36]);
-  const helpless = after(times(2, alike(4, 100, 8)));
-  assert.deepEqual([helpless.share, helpless.sparedUpTo], [0.95, 0]);
+  for (const [intervalSeconds, runs] of [
+    [1, 5],
+    [15, 4],
+  ] as const) {
+    // the first run only decides: sidecars do not refuse the most before it is over
+    const course = times(runs, alike(4, 100, 8, intervalSeconds));
+    const started = after(course.slice(1), intervalSeconds);
+    assert.deepEqual([started.share, started.sparedUpTo], [0.95, 300], `${intervalSeconds} s`);
+    const helpless = after(course, intervalSeconds);
+    assert.deepEqual([helpless.share, helpless.sparedUpTo], [0.95, undefined], `${intervalSeconds} s`);
+    const relieved = admit(helpless, alike(4, 1, 8, intervalSeconds), every(intervalSeconds));
+    assert.ok(relieved.share < 0.95, `${relieved.share}`);
+    assert.equal(relieved.sparedUpTo, 3);
+  }
+});
+
+test('a queue at one backend alone does not hold the share once the others are empty', () => {
+  for (const backends of [2, 4, 8, 64]) {
+    const overloaded = after(times(30, alike(backends, 10, 5)));
+    assert.ok(overloaded.share > 0.9, `${overloaded.share}`);
+    const meanQueued = 10 / backends;
+    const lone: Overload = {
+      members: backends,
+      backends,
+      marked: 0,
+      medianQueued: 0,
+      meanQueued,
+      finished: 0,
+      seconds: backends,
+    };
+    const { share } = after(times(40, lone), 1, overloaded);
+    assert.equal(share, 0, `${backends} backends`);
+  }
+});
+
+test('a reload that evaluates early moves the share only by the time that has passed', () => {
+  const state = after(times(3, alike(4, 8, 5)));
+  const step = (elapsedSeconds: number) =>
+    admit(state, alike(4, 4, 5), { elapsedSeconds, intervalSeconds: 1 }).integral - state.integral;
+  assert.ok(step(1) > 0.01, `${step(1)}`);
+  assert.ok(Math.abs(step(0.1) - step(1) / 10) < 1e-12, `${step(0.1)} and ${step(1)}`);
+  assert.equal(step(0), 0);
+  for (const late of [0.5, 0.9, 1.1, 60]) assert.equal(step(late), step(1), 'counts as an interval');
 });
 
 for (const backends of SIZES) {
@@ -123,17 +188,21 @@ test('once settled it stays: neither the share nor the wait swings', () => {
   }
 });
 
-test('the load falls: nothing is refused any more within 15 s', () => {
-  for (const peak of [1.2, 1.5, 2, 4]) {
-    for (const backends of SIZES) {
-      const load = (second: number) => (second < 60 ? peak : 0.6);
-      const late = sail({ backends, intervalSeconds: 1, load, seconds: 120 }).filter(
-        ({ second }) => second >= 76,
-      );
-      assert.ok(
-        late.every(({ share }) => share === 0),
-        `${backends} backends after ${peak}`,
-      );
+test('the load falls: nothing is refused any more within 15 s, or four intervals', () => {
+  for (const intervalSeconds of INTERVALS) {
+    const fall = 60 + 60 * intervalSeconds;
+    const soon = fall + Math.max(15, 4 * intervalSeconds);
+    for (const peak of [1.2, 1.5, 2, 4]) {
+      for (const backends of SIZES) {
+        const load = (second: number) => (second < fall ? peak : 0.6);
+        const steps = sail({ backends, intervalSeconds, load, seconds: soon + 20 * intervalSeconds });
+        const late = steps.filter(({ second }) => second > soon);
+        assert.notEqual(late.length, 0);
+        assert.ok(
+          late.every(({ share }) => share === 0),
+          `${backends} backends, interval ${intervalSeconds} s, after ${peak}`,
+        );
+      }
     }
   }
 });
@@ -155,7 +224,7 @@ test('never above 0.95, never below 0', () => {
 test('the rate begins with the first run that has a queue, not with idle ones', () => {
   const idle = after(times(100, alike(4, 0, 0.1)));
   assert.equal(idle.busy.seconds, 0);
-  const busy = admit(idle, alike(4, 3, 8), 1);
+  const busy = admit(idle, alike(4, 3, 8), every(1));
   assert.equal(rateOf(busy), 8);
   assert.equal(busy.share, 0);
   assert.ok(Math.abs(rateOf(after(times(60, alike(4, 3, 4)), 1, busy)) - 4) < 0.02, 'a window of 10 s');
@@ -165,7 +234,7 @@ test('the rate begins with the first run that has a queue, not with idle ones', 
 test('the rate is never below what all runs come to over 10 s', () => {
   const busy = after(times(60, alike(3, 0, 4)));
   assert.equal(busy.busy.seconds, 0, 'nothing has queued');
-  const unlucky = admit(busy, alike(3, 4, 0.5), 1);
+  const unlucky = admit(busy, alike(3, 4, 0.5), every(1));
   // the first run with a queue finished next to nothing, which alone would be a wait of 8 s
   assert.equal(unlucky.busy.finished / unlucky.busy.seconds, 0.5);
   const kept = Math.exp(-0.1);
@@ -187,8 +256,16 @@ test('runs that finish little because they are idle do not lower the rate', () =
 test('runs without any progress leave the rate and decide by what it was', () => {
   const unknown = after([{ ...alike(4, 50, 0), finished: 0, seconds: 0 }]);
   assert.deepEqual(unknown, INITIAL_ADMISSION, 'a queue and no rate yet');
+  const marked = after(times(3, { ...alike(4, 50, 0), marked: 3, seconds: 0 }));
+  assert.deepEqual([marked.engaged, marked.share, marked.sparedUpTo], [true, 0.5, 150], 'most are marked');
+  const begun = admit(marked, alike(4, 5, 10), every(1));
+  assert.ok(begun.share > 0.05 && begun.share < 0.2, `then by the wait: ${begun.share}`);
+  const begins = { ...alike(4, 50, 0), marked: 4, members: 8, seconds: 0 };
+  assert.equal(after([begins]).engaged, false, 'half of the group do not answer');
+  const relieved = admit(marked, { ...alike(4, 5, 0), seconds: 0 }, every(1));
+  assert.deepEqual(relieved, INITIAL_ADMISSION);
   const known = after([alike(4, 3, 8)]);
-  const silent = admit(known, { ...alike(4, 50, 0), finished: 0, seconds: 0 }, 1);
+  const silent = admit(known, { ...alike(4, 50, 0), finished: 0, seconds: 0 }, every(1));
   assert.equal(rateOf(silent), 8);
   assert.ok(silent.engaged);
 });

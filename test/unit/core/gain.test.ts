@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type GainInput, gainOf } from '../../../src/core/gain.ts';
+import { type GainInput, gainBasis } from '../../../src/core/gain.ts';
 
 const TYPICAL: GainInput = {
   meanInside: 100,
@@ -10,6 +10,12 @@ const TYPICAL: GainInput = {
   staySeconds: 8,
   envoyLbPolicy: 'RoundRobin',
 };
+
+/** g of the rule. */
+function gainOf(input: GainInput): number {
+  const { feedback, limit } = gainBasis(input);
+  return Math.min(limit, feedback);
+}
 
 test('typical gains', () => {
   const cases: readonly [interval: number, stay: number, gain: number, within: number][] = [

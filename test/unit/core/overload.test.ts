@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type BackendMemory, newMemory } from '../../../src/core/memory.ts';
 import type { Sample, SampleUse } from '../../../src/core/model.ts';
 import { type QueueView, viewQueues } from '../../../src/core/overload.ts';
+import { UNMARKED } from '../../../src/core/saturation.ts';
 import { sampleOf } from '../../support/fleet.ts';
 
 interface Seen {
@@ -18,12 +19,13 @@ function sampled(values: Partial<Sample> | undefined, atSeconds: number): Backen
   return { ...newMemory(undefined), sample: sampleOf(values), sampledAtMs: 1000 * atSeconds };
 }
 
-function view(backends: readonly Seen[], intervalSeconds = 1): QueueView {
+function view(backends: readonly Seen[], lackedCounter = false): QueueView {
   return viewQueues(
     backends.map(({ past, seconds = 1 }) => sampled(past, 100 - seconds)),
     backends.map(({ now }) => sampled(now, 100)),
     backends.map(({ use = 'fresh' }) => use),
-    intervalSeconds,
+    1,
+    lackedCounter,
   );
 }
 
@@ -35,7 +37,7 @@ function overload(backends: readonly Seen[]) {
 const queues = (...queued: readonly number[]) => overload(queued.map((each) => ({ now: { queued: each } })));
 
 test('the median and the mean of what queues', () => {
-  const one = { backends: 1, marked: 0, medianQueued: 7, meanQueued: 7, finished: 0, seconds: 0 };
+  const one = { members: 1, backends: 1, marked: 0, medianQueued: 7, meanQueued: 7, finished: 0, seconds: 0 };
   assert.deepEqual(queues(7), one);
   assert.equal(queues(1, 4).medianQueued, 1);
   assert.equal(queues(30, 1, 4).medianQueued, 4);
@@ -55,6 +57,7 @@ test('only fresh samples that count are in it', () => {
     use,
   }));
   assert.deepEqual(overload([...others, { now: { queued: 3 } }]), {
+    members: 7,
     backends: 1,
     marked: 0,
     medianQueued: 3,
@@ -69,9 +72,9 @@ test('only fresh samples that count are in it', () => {
 test('those above their mark are counted', () => {
   const memories = [true, false, true].map((saturated) => ({
     ...sampled({ queued: 20 }, 100),
-    mark: { saturated, samplesAbove: 0, cause: undefined },
+    mark: { ...UNMARKED, saturated },
   }));
-  const seen = viewQueues(memories, memories, ['fresh', 'fresh', 'frozen'], 1);
+  const seen = viewQueues(memories, memories, ['fresh', 'fresh', 'frozen'], 1, false);
   assert.ok(seen.kind === 'queues');
   assert.deepEqual([seen.overload.backends, seen.overload.marked], [2, 1]);
 });
@@ -94,6 +97,22 @@ test('a restart, a first sample and a long silence tell nothing of the rate', ()
   assert.deepEqual([backends, finished, seconds], [4, 4, 1]);
 });
 
+test('what was lacking goes on lacking until it is seen: engines that become idle say nothing of it', () => {
+  const busy = { now: { queued: 5, finished: undefined } };
+  const idle = { now: { finished: undefined } };
+  for (const backends of [[busy], [busy, idle], [idle, idle]]) {
+    assert.deepEqual(view(backends, true), { kind: 'lacking', metric: 'finished requests' });
+  }
+  assert.equal(view([busy, { now: { finished: 0 } }], true).kind, 'queues');
+});
+
+test('requests that are over within a tenth of a second count, a counter that jumped by far does not', () => {
+  const past = { queued: 9, running: 4, finished: 100 };
+  const finishedOf = (finished: number) => overload([{ past, now: { ...past, finished } }]).finished;
+  assert.equal(finishedOf(140), 40);
+  assert.equal(finishedOf(1_000_000), 14 / 0.05);
+});
+
 test('what the engines lack', () => {
   const noQueue = { now: { queued: undefined } };
   const noCounter = { now: { queued: 5, finished: undefined } };
@@ -101,6 +120,11 @@ test('what the engines lack', () => {
   assert.deepEqual(view([noCounter]), { kind: 'lacking', metric: 'finished requests' });
   const idle = { now: { finished: undefined } };
   assert.equal(overload([idle, idle]).seconds, 0, 'no request yet, and so perhaps no counter');
+  assert.equal(
+    overload([{ now: { queued: 5, finished: undefined } }, idle]).seconds,
+    0,
+    'one may still get it',
+  );
   assert.equal(overload([noQueue, { now: { queued: 4 } }]).backends, 1, 'one that has it is enough');
   assert.equal(overload([noCounter, { now: { queued: 4 } }]).meanQueued, 4.5);
 });

@@ -74,6 +74,30 @@ test('a refused share goes out when it has moved far enough, and always when it 
   assert.equal(published(shedding(0.2004)).assignment.dropShare, 0.2, 'in thousandths');
 });
 
+test('another share never goes out with the same weights, which Envoy would not see', () => {
+  const shedding = (thousandths: number) => proposal([1, 1], [], backends(2), thousandths / 1000);
+  const weightsOf = ({ assignment }: ReturnType<typeof published>) =>
+    assignment.endpoints.map((of) => of.weight).join();
+  const byWeights = new Map<string, number>();
+  let collisions = 0;
+  for (let thousandths = 1; thousandths <= 950; thousandths++) {
+    const weights = weightsOf(published(shedding(thousandths)));
+    const twin = byWeights.get(weights);
+    byWeights.set(weights, thousandths);
+    if (twin === undefined) continue;
+    collisions++;
+    const before = published(shedding(twin));
+    const next = publicationOf('llama', shedding(thousandths), before);
+    assert.notEqual(weightsOf(next), weightsOf(before), `${twin} and ${thousandths} thousandths`);
+    assert.equal(
+      weightsOf(publicationOf('llama', shedding(twin), before)),
+      weights,
+      'the same share, the same bytes',
+    );
+  }
+  assert.ok(collisions > 0, 'there are such shares');
+});
+
 test('only the shares among the healthy count', () => {
   const health: readonly EndpointHealth[] = ['UNHEALTHY', 'HEALTHY', 'HEALTHY'];
   const before = published(proposal([1, 1, 1], health));

@@ -204,6 +204,7 @@ test('those that were spared stay so when nobody answers', () => {
   const kept = fleet.step(['timeout', 'timeout', 'timeout', 'timeout']);
   assert.deepEqual([kept.mode, kept.publish], ['kept', undefined]);
   assert.deepEqual(healths(kept), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'UNHEALTHY']);
+  assert.match(one(kept, 0).reasons.join(), /healthy as published before, since nobody answers/);
 });
 
 test('answers that took their time: weights and health end at the same evaluation', () => {

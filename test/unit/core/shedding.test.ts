@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { GroupDecision, SaturationSettings } from '../../../src/core/model.ts';
+import type { GroupDecision, Sample, SaturationSettings } from '../../../src/core/model.ts';
 import { type Answer, Fleet, type FleetOptions, healths } from '../../support/fleet.ts';
 
 const SATURATION: SaturationSettings = {
@@ -11,10 +11,11 @@ const SATURATION: SaturationSettings = {
   admission: 'Proportional',
 };
 const OPTIONS: FleetOptions = { saturation: SATURATION };
+const SPARED = 'above its mark, as others are: healthy while a share of all requests is refused';
 const WARNING = 'overload: sidecars refuse a share of the requests with 503';
 
 /** An engine that finishes 10 requests a second. */
-const busy = (step: number, queued: number): Answer => ({
+const busy = (step: number, queued: number): Partial<Sample> => ({
   queued,
   running: 20,
   kvUtilization: 0.5 + (step % 7) / 100,
@@ -34,8 +35,8 @@ function shareOf({ admission }: GroupDecision): number {
 
 test('overload: the share is decided, published, warned of, and shown with its figures', () => {
   const { decision } = overloaded();
-  assert.ok(decision.admission.kind === 'shedding');
-  assert.deepEqual(decision.admission.figures, {
+  assert.ok(decision.admission.kind === 'shedding' && decision.admission.basis.kind === 'measured');
+  assert.deepEqual(decision.admission.basis.figures, {
     backends: 3,
     marked: 0,
     medianQueued: 40,
@@ -74,7 +75,12 @@ test('each change of the share has a reason to be published', () => {
 test('while nobody usable answers the share stands; blind it ends', () => {
   const { fleet, decision } = overloaded();
   const silent = fleet.step(['timeout', 'timeout', 'timeout']);
-  assert.deepEqual(silent.admission, { kind: 'shedding', share: shareOf(decision), figures: undefined });
+  assert.deepEqual(silent.admission, {
+    kind: 'shedding',
+    share: shareOf(decision),
+    sparedUpTo: 120,
+    basis: { kind: 'standing' },
+  });
   assert.equal(silent.mode, 'kept');
   const blind = fleet.steps(40, ['timeout', 'timeout', 'timeout']);
   assert.equal(blind.mode, 'configured');
@@ -115,7 +121,9 @@ const MARKING: FleetOptions = {
 
 test('marks stay beside it: when all are far above them and the most is refused, all are UNHEALTHY', () => {
   const fleet = new Fleet(2, MARKING);
-  const decision = fleet.steps(3, (step) => [busy(step, 40), busy(step, 40)]);
+  const early = fleet.steps(5, (step) => [busy(step, 40), busy(step, 40)]);
+  assert.deepEqual([shareOf(early), ...healths(early)], [0.95, 'HEALTHY', 'HEALTHY'], 'it has hardly begun');
+  const decision = fleet.steps(2, (step) => [busy(5 + step, 40), busy(5 + step, 40)]);
   assert.deepEqual(healths(decision), ['UNHEALTHY', 'UNHEALTHY']);
   assert.equal(shareOf(decision), 0.95);
 });
@@ -126,8 +134,7 @@ test('while a share is refused only a queue unlike the others’ makes UNHEALTHY
   const decision = fleet.steps(2, (step) => queues.map((queued) => busy(step, queued)));
   assert.ok(shareOf(decision) > 0 && shareOf(decision) < 0.95);
   assert.deepEqual(healths(decision), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'UNHEALTHY']);
-  const spared = 'above its mark, as others are: healthy while a share of all requests is refused';
-  assert.equal(decision.backends[0]?.reasons.at(-1), spared);
+  assert.equal(decision.backends[0]?.reasons.at(-1), SPARED);
 });
 
 test('one stuck backend of two is marked, and nothing is refused', () => {
@@ -140,6 +147,90 @@ test('a limit of running requests holds while a share is refused', () => {
   const saturation = { ...SATURATION, runningRequests: { mark: 15, clear: 10 } };
   const decision = new Fleet(2, { saturation }).steps(3, (step) => [busy(step, 12), busy(step, 12)]);
   assert.deepEqual(healths(decision), ['UNHEALTHY', 'UNHEALTHY']);
+});
+
+test('a limit of running requests holds whatever set the mark, and until it is cleared', () => {
+  const saturation = {
+    ...SATURATION,
+    totalQueuedRequests: { mark: 10, clear: 3 },
+    runningRequests: { mark: 100, clear: 80 },
+  };
+  const fleet = new Fleet(4, { saturation });
+  const step = (at: number, running: number) =>
+    healths(fleet.step([{ ...busy(at, 12), running }, busy(at, 12), busy(at, 12), busy(at, 12)]))[0];
+  step(0, 120);
+  assert.equal(step(1, 120), 'UNHEALTHY', 'above both marks');
+  assert.equal(step(2, 81), 'UNHEALTHY');
+  assert.equal(step(3, 80), 'HEALTHY', 'spared by its queue');
+  assert.equal(step(4, 100), 'HEALTHY', 'not above the mark again');
+  assert.equal(step(5, 101), 'UNHEALTHY');
+});
+
+test('where nothing is refused no mark is spared', () => {
+  const runningRequests = { mark: 100, clear: 80 };
+  for (const admission of ['Proportional', 'None'] as const) {
+    const saturation = {
+      ...SATURATION,
+      totalQueuedRequests: { mark: 10, clear: 3 },
+      runningRequests,
+      admission,
+    };
+    const fleet = new Fleet(3, { saturation });
+    const step = (at: number, queued: number) =>
+      fleet.step([{ ...busy(at, queued), running: 90 }, busy(at, 0), busy(at, 0)]);
+    step(0, 12);
+    assert.equal(healths(step(1, 0))[0], 'UNHEALTHY', admission);
+    assert.equal(shareOf(step(2, 0)), 0);
+  }
+});
+
+test('a start in an overload refuses half until the rate is known, and keeps nobody out', () => {
+  const fleet = new Fleet(4, MARKING);
+  const first = fleet.step([12, 14, 30, 2].map((queued) => busy(0, queued)));
+  assert.deepEqual(first.admission, {
+    kind: 'shedding',
+    share: 0.5,
+    sparedUpTo: 36,
+    basis: { kind: 'unmeasured' },
+  });
+  assert.deepEqual(new Set(healths(first)), new Set(['HEALTHY']));
+  assert.equal(first.assignment.dropShare, 0.5);
+  const second = fleet.step([12, 14, 30, 2].map((queued) => busy(1, queued)));
+  assert.ok(second.admission.kind === 'shedding' && second.admission.basis.kind === 'measured');
+  const few = new Fleet(4, MARKING).step([12, 14, 2, 2].map((queued) => busy(0, queued)));
+  assert.deepEqual([shareOf(few), ...healths(few)], [0, 'UNHEALTHY', 'UNHEALTHY', 'HEALTHY', 'HEALTHY']);
+});
+
+test('a reload in an overload: an early evaluation is no whole interval', () => {
+  const { fleet } = overloaded(3, 2);
+  const integralOf = ({ admission }: GroupDecision) =>
+    admission.kind === 'shedding' && admission.basis.kind === 'measured'
+      ? admission.basis.control.integral
+      : assert.fail(admission.kind);
+  const before = integralOf(fleet.step([5, 5, 5].map((queued) => busy(2, queued))));
+  const early = integralOf(
+    fleet.step(
+      [5, 5, 5].map((queued) => busy(2.1, queued)),
+      0,
+      0.1,
+    ),
+  );
+  assert.ok(early - before > 0 && early - before <= 0.0085, `${early - before}`);
+});
+
+test('no counter: said once, also while some of the engines are idle', () => {
+  const fleet = new Fleet(3, OPTIONS);
+  const answer = (running: number): Answer => ({ queued: 0, running, finished: undefined });
+  const kinds = [
+    [0, 0, 0],
+    [5, 6, 7],
+    [5, 0, 6],
+    [0, 0, 0],
+    [7, 0, 0],
+  ].map((running) => fleet.step(running.map(answer)).admission.kind);
+  assert.deepEqual(kinds, ['off', 'unavailable', 'unavailable', 'unavailable', 'unavailable']);
+  const seen = fleet.step([answer(5), answer(6), { ...busy(1, 0) }]);
+  assert.equal(seen.admission.kind, 'off');
 });
 
 test('a reload that turns it off ends it at once, even if nobody answers', () => {
@@ -203,6 +294,7 @@ test('whatever happens the published share is in range, near the computed one, a
           assert.ok(dropShare >= 0 && dropShare <= 0.95, `${dropShare}`);
           assert.ok(Math.abs(dropShare - shareOf(decision)) < 0.006, `${dropShare} of ${shareOf(decision)}`);
           assert.equal(dropShare > 0, decision.admission.kind === 'shedding');
+          assert.ok(dropShare > 0 || decision.backends.every(({ reasons }) => !reasons.includes(SPARED)));
         }
       },
     ),

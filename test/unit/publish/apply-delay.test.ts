@@ -135,6 +135,74 @@ test('who refuses a version has not applied it, and is waited for with the next'
   assert.deepEqual(applied, ['20 + 10 + 10', '20 + 10 + 70']);
 });
 
+describe('how many streams follow, and how many have the latest', () => {
+  const stands = () => [delay.streams.following, delay.streams.current];
+
+  test('one counts by what it acknowledged, and as none before', () => {
+    publish('v1', 1000);
+    assert.deepEqual(stands(), [0, 0]);
+    delay.acknowledged(ONE, 'v1', 1010);
+    delay.acknowledged(TWO, 'v1', 1020);
+    assert.deepEqual(stands(), [2, 2]);
+    publish('v2', 2000);
+    assert.deepEqual(stands(), [2, 0]);
+    delay.acknowledged(ONE, 'v2', 2010);
+    assert.deepEqual(stands(), [2, 1]);
+    delay.left(ONE);
+    assert.deepEqual(stands(), [1, 0]);
+  });
+
+  test('who refused the latest has what it had, until it takes another', () => {
+    follow(ONE, TWO);
+    publish('v1', 1000);
+    delay.acknowledged(ONE, 'v1', 1010);
+    delay.rejected(TWO, 'v1');
+    assert.deepEqual(stands(), [2, 1]);
+    publish('v2', 2000);
+    delay.acknowledged(TWO, 'v2', 2010);
+    assert.deepEqual(stands(), [2, 1]);
+  });
+
+  test('who refused everything follows nothing', () => {
+    publish('v1', 1000);
+    delay.rejected(ONE, 'v1');
+    assert.deepEqual(stands(), [0, 0]);
+  });
+
+  test('a first acknowledgement of an older version is behind', () => {
+    publish('v1', 1000);
+    publish('v2', 1005);
+    delay.acknowledged(ONE, 'v1', 1010);
+    assert.deepEqual(stands(), [1, 0]);
+    // nobody waits for it, and it counts all the same
+    delay.acknowledged(ONE, 'v2', 1020);
+    assert.deepEqual(stands(), [1, 1]);
+    assert.deepEqual([applied, unapplied], [[], []]);
+  });
+
+  test('one that was given up is none, and behind when it answers with an older version', () => {
+    follow(ONE, TWO);
+    publish('v1', 1000);
+    delay.acknowledged(ONE, 'v1', 1010);
+    publish('v2', 2000);
+    delay.acknowledged(ONE, 'v2', 2010);
+    delay.sweep(40_000);
+    assert.deepEqual(stands(), [1, 1]);
+    delay.acknowledged(TWO, 'v1', 40_010);
+    assert.deepEqual(stands(), [2, 1]);
+    delay.acknowledged(TWO, 'v2', 40_020);
+    assert.deepEqual(stands(), [2, 2]);
+  });
+
+  test('content that comes back is with those that never took the other', () => {
+    follow(ONE, TWO);
+    publish('other', 1000);
+    delay.acknowledged(ONE, 'other', 1010);
+    publish('first', 2000);
+    assert.deepEqual(stands(), [2, 1]);
+  });
+});
+
 describe('a stream that never answers', () => {
   test('is given up after half a minute, with all that is open, and does not lengthen what the others took', () => {
     follow(ONE, TWO);

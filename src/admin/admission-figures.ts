@@ -1,0 +1,14 @@
+import type { AdmissionDecision, AdmissionFigures } from '../core/model.ts';
+
+/** What an evaluation saw of the queues. undefined: no sample counted, or none is looked at. */
+export function admissionFigures(admission: AdmissionDecision): AdmissionFigures | undefined {
+  switch (admission.kind) {
+    case 'disabled':
+    case 'unavailable':
+      return undefined;
+    case 'off':
+      return admission.figures;
+    case 'shedding':
+      return admission.basis.kind === 'measured' ? admission.basis.figures : undefined;
+  }
+}
