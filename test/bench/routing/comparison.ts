@@ -10,40 +10,56 @@ export interface Comparison {
   /** Requests that missed their SLO. */
   readonly missed: number;
   readonly rivalMissed: number;
+  /** Share in time. */
+  readonly goodput: number;
+  readonly rivalGoodput: number;
   /** Share of the misses minus the rival's. */
   readonly missDifference: Estimate;
   readonly missRatio: Estimate;
   readonly goodputRatio: Estimate;
 }
 
-type Pick = (tally: Tally) => number;
-const missed: Pick = (tally) => tally.missed;
-const good: Pick = (tally) => tally.offered - tally.missed;
-const shed: Pick = (tally) => tally.shed;
+/** A part of what is counted in a {@link Tally}. */
+interface Share {
+  readonly part: (tally: Tally) => number;
+  readonly of: (tally: Tally) => number;
+}
+
+const MISSED: Share = { part: ({ missed }) => missed, of: ({ offered }) => offered };
+const GOOD: Share = { part: ({ offered, missed }) => offered - missed, of: ({ offered }) => offered };
+const SHED: Share = { part: ({ shed }) => shed, of: ({ attempts }) => attempts };
 
 /** Share of offered requests with their first token in time; undefined without a cell. */
 export function goodputOf(row: Row): Estimate | undefined {
-  return shareOf(row, good);
+  return shareOf(row, GOOD);
 }
 
+/** Share of 503s of all attempts; undefined without a cell. */
 export function shedShareOf(row: Row): Estimate | undefined {
-  return shareOf(row, shed);
+  return shareOf(row, SHED);
 }
 
 /** Undefined where no seed is in both. */
 export function compare(row: Row, rival: Row): Comparison | undefined {
   const pairs = pairsOf(row, rival);
   if (pairs.length === 0) return undefined;
-  const [ours, theirs] = pairedBlocks(row.scenario, rival.scenario, pairs);
-  const figure = (of: (share: (tallies: readonly Tally[], pick: Pick) => number) => number): Estimate =>
-    bootstrap(ours.length, (times) => of((tallies, pick) => share(tallies, pick, times)));
+  const blocks = pairs.map((pair) => pairedBlocks(row.scenario, rival.scenario, pair));
+  const ours = blocks.flatMap(([tallies]) => tallies);
+  const theirs = blocks.flatMap(([, tallies]) => tallies);
+  const figure = (share: Share, of: (our: number, their: number) => number): Estimate =>
+    bootstrap(
+      blocks.map(([tallies]) => tallies.length),
+      (times) => of(partOf(ours, share, times), partOf(theirs, share, times)),
+    );
   return {
     seeds: pairs.map(([{ seed }]) => seed),
-    missed: sumOf(ours.map(missed)),
-    rivalMissed: sumOf(theirs.map(missed)),
-    missDifference: figure((of) => of(ours, missed) - of(theirs, missed)),
-    missRatio: figure((of) => ratioOf(of(ours, missed), of(theirs, missed))),
-    goodputRatio: figure((of) => ratioOf(of(ours, good), of(theirs, good))),
+    missed: sumOf(ours.map(MISSED.part)),
+    rivalMissed: sumOf(theirs.map(MISSED.part)),
+    goodput: partOf(ours, GOOD),
+    rivalGoodput: partOf(theirs, GOOD),
+    missDifference: figure(MISSED, (our, their) => our - their),
+    missRatio: figure(MISSED, ratioOf),
+    goodputRatio: figure(GOOD, ratioOf),
   };
 }
 
@@ -64,37 +80,39 @@ export function compareFirstToken(row: Row, rival: Row, q: number): Estimate | u
     blocks,
   );
   return bootstrap(
-    blocks * pairs.length,
+    pairs.map(() => blocks),
     (times) => weightedQuantile(ours, q, times) / weightedQuantile(theirs, q, times),
   );
 }
 
-function shareOf(row: Row, pick: Pick): Estimate | undefined {
+function shareOf(row: Row, share: Share): Estimate | undefined {
   if (row.cells.length === 0) return undefined;
-  const blocks = row.cells.flatMap((cell) => tallyBlocks(row.scenario, cell));
-  return bootstrap(blocks.length, (times) => share(blocks, pick, times));
+  const blocks = row.cells.map((cell) => tallyBlocks(row.scenario, cell));
+  const all = blocks.flat();
+  return bootstrap(
+    blocks.map(({ length }) => length),
+    (times) => partOf(all, share, times),
+  );
 }
 
 /** Scenarios that last differently are compared as long as both do. */
 function pairedBlocks(
   scenario: Scenario,
   rivalScenario: Scenario,
-  pairs: readonly (readonly [CellResult, CellResult])[],
+  [cell, other]: readonly [CellResult, CellResult],
 ): readonly [ours: readonly Tally[], theirs: readonly Tally[]] {
-  const sides = pairs.map(([cell, other]) => {
-    const [ours, theirs] = [tallyBlocks(scenario, cell), tallyBlocks(rivalScenario, other)];
-    const both = Math.min(ours.length, theirs.length);
-    return [ours.slice(0, both), theirs.slice(0, both)] as const;
-  });
-  return [sides.flatMap(([ours]) => ours), sides.flatMap(([, theirs]) => theirs)];
+  const [ours, theirs] = [tallyBlocks(scenario, cell), tallyBlocks(rivalScenario, other)];
+  const both = Math.min(ours.length, theirs.length);
+  return [ours.slice(0, both), theirs.slice(0, both)];
 }
 
-/** Of all blocks together, each counted as often as it was drawn. */
-function share(tallies: readonly Tally[], pick: Pick, times: readonly number[]): number {
+/** Of all blocks together, each counted as often as it was drawn, by default once. */
+function partOf(tallies: readonly Tally[], share: Share, times?: readonly number[]): number {
   let [part, all] = [0, 0];
   for (const [index, tally] of tallies.entries()) {
-    part += times[index]! * pick(tally);
-    all += times[index]! * tally.offered;
+    const drawn = times?.[index] ?? 1;
+    part += drawn * share.part(tally);
+    all += drawn * share.of(tally);
   }
   return part / all;
 }

@@ -3,7 +3,7 @@ import { SCENARIOS, USUAL_SIDECARS } from './scenarios.ts';
 
 /** What a goal asks of a row, most often beside another. Shares are of all offered requests. */
 export type Ask =
-  /** The interval of the difference in misses reaches down to 0 and not above `widest`. */
+  /** The difference in misses: its interval is below 0, or holds 0 and reaches at most `widest` from the value. */
   | { readonly kind: 'noise-or-better'; readonly widest: number }
   | { readonly kind: 'misses'; readonly atMost: number }
   | { readonly kind: 'first-token'; readonly quantile: number; readonly atMost: number }

@@ -14,16 +14,16 @@ export interface Verdict {
   readonly status: Status;
   /** What was asked, for people. */
   readonly asked: string;
-  /** What came out, for people; empty when nothing was measured. */
+  /** What came out, for people; empty when nothing was measured, else a goal that is not tells what is missing. */
   readonly measured: string;
   /** Of those seeds. */
   readonly seeds: readonly number[];
 }
 
-interface Finding {
-  readonly met: boolean;
-  readonly measured: string;
-}
+type Finding = Pick<Verdict, 'status' | 'measured'>;
+
+/** A ratio from here on is no measure any more. */
+const TELLING = 20;
 
 export function judge(goals: readonly Goal[], rows: readonly Row[]): readonly Verdict[] {
   return goals.map((goal) => judgeOne(goal, rows));
@@ -61,13 +61,16 @@ function judgeOne(goal: Goal, rows: readonly Row[]): Verdict {
   const row = rowOf(goal.scenario, goal.arm);
   const rival = goal.against && rowOf(goal.against.scenario, goal.against.arm);
   const asked = describeAsk(goal.ask);
-  const finding =
+  const found =
     row && (goal.against === undefined ? alone(goal.ask, row) : rival && beside(goal.ask, row, rival));
-  if (row === undefined || finding === undefined)
+  if (row === undefined || found === undefined)
     return { goal, status: 'not measured', asked, measured: '', seeds: [] };
   const cells = rival === undefined ? row.cells : pairsOf(row, rival).map(([cell]) => cell);
-  const status = finding.met ? 'met' : 'missed';
-  return { goal, status, asked, measured: finding.measured, seeds: cells.map(({ seed }) => seed) };
+  return { goal, ...found, asked, seeds: cells.map(({ seed }) => seed) };
+}
+
+function finding(met: boolean, measured: string): Finding {
+  return { status: met ? 'met' : 'missed', measured };
 }
 
 /** Undefined: the rows do not tell. */
@@ -84,13 +87,17 @@ function beside(ask: Ask, row: Row, rival: Row): Finding | undefined {
     case 'first-token':
       return atMost(compareFirstToken(row, rival, ask.quantile), ask.atMost);
     case 'goodput': {
-      const estimate = compare(row, rival)?.goodputRatio;
-      return estimate && { met: estimate.value >= ask.atLeast, measured: ratioWithInterval(estimate) };
+      const comparison = compare(row, rival);
+      return comparison && muchGoodput(comparison, ask.atLeast);
     }
-    case 'shed-deviation':
-      return ofPairs(row, rival, ask.atMost, (cell, { scenario }) => shedDeviation(scenario, cell) * 100);
-    case 'health-flips':
-      return ofPairs(row, rival, ask.atMost, ({ controlPlane }) => controlPlane?.healthFlips ?? Number.NaN);
+    case 'shed-deviation': {
+      const points = (cell: CellResult, { scenario }: Row): number => 100 * shedDeviation(scenario, cell);
+      return ofPairs(row, rival, ask.atMost, points, 'points');
+    }
+    case 'health-flips': {
+      const flips = ({ controlPlane }: CellResult): number => controlPlane?.healthFlips ?? Number.NaN;
+      return ofPairs(row, rival, ask.atMost, flips, 'a cell');
+    }
     case 'recovery':
     case 'no-shedding':
     case 'delay':
@@ -107,19 +114,24 @@ function alone(ask: Ask, row: Row): Finding | undefined {
       return worst(
         row.cells.map((cell) => recoverySeconds(row.scenario, cell)),
         ask.atMostSeconds,
-        's',
+        (value) => `${number(value, 0)} s`,
       );
     case 'delay':
       return worst(
         row.cells.map(({ controlPlane }) => controlPlane?.delayP99),
         ask.atMostSeconds,
-        's',
+        (value) => `${seconds(value)} s`,
       );
     case 'published-shares':
-      return worst([farthestShare(row.cells)], ask.standardErrors, 'standard errors');
+      return worst(
+        [farthestShare(row.cells)],
+        ask.standardErrors,
+        (value) => `${ratio(value)} standard errors`,
+      );
     case 'no-shedding': {
       const shed = shedShareOf(row)?.value ?? Number.NaN;
-      return { met: shed === 0, measured: shed > 0 && shed < 0.0005 ? 'under 0.05 %' : `${percent(shed)} %` };
+      if (shed === 0) return finding(true, 'none');
+      return finding(false, shed < 0.0005 ? 'under 0.05 %' : `${percent(shed)} %`);
     }
     case 'noise-or-better':
     case 'misses':
@@ -131,21 +143,36 @@ function alone(ask: Ask, row: Row): Finding | undefined {
   }
 }
 
+/**
+ * Better: all of the interval below 0. Noise: 0 in it, and no bound farther than `widest` from the value, since a wide
+ * interval holds 0 whatever is true.
+ */
 function noiseOrBetter(difference: Estimate, widest: number): Finding {
+  const { value, interval } = difference;
   const measured = pointsWithInterval(difference);
-  if (difference.low <= 0 && difference.high > widest)
-    return { met: false, measured: `${measured}: too wide` };
-  return { met: difference.low <= 0 && difference.high <= widest, measured };
+  if (interval === undefined) return { status: 'not measured', measured: `${measured}, no interval` };
+  const { low, high } = interval;
+  if (high < 0) return finding(true, measured);
+  if (low > 0) return finding(false, measured);
+  const narrow = Math.max(value - low, high - value) <= widest;
+  return finding(narrow, narrow ? measured : `${measured}: too wide`);
 }
 
 /** Nothing is at most any part of nothing. */
 function fewMisses({ missRatio, missed, rivalMissed }: Comparison, limit: number): Finding {
-  if (missed === 0 && rivalMissed === 0) return { met: true, measured: 'no misses on either side' };
-  return { met: missRatio.value <= limit, measured: ratioWithInterval(missRatio) };
+  if (missed === 0 && rivalMissed === 0) return finding(true, 'no misses on either side');
+  return finding(missRatio.value <= limit, ratioWithInterval(missRatio));
+}
+
+/** With both shares where their ratio alone tells little: over almost nothing it is huge, whatever it is. */
+function muchGoodput({ goodputRatio, goodput, rivalGoodput }: Comparison, limit: number): Finding {
+  const { value } = goodputRatio;
+  const shares = `${percent(goodput)} against ${percent(rivalGoodput)} %`;
+  return finding(value >= limit, value < TELLING ? ratioWithInterval(goodputRatio) : shares);
 }
 
 function atMost(estimate: Estimate | undefined, limit: number): Finding | undefined {
-  return estimate && { met: estimate.value <= limit, measured: ratioWithInterval(estimate) };
+  return estimate && finding(estimate.value <= limit, ratioWithInterval(estimate));
 }
 
 /** The mean over the pairs of cells against the mean of the others. */
@@ -154,27 +181,25 @@ function ofPairs(
   rival: Row,
   limit: number,
   figure: (cell: CellResult, row: Row) => number,
+  unit: string,
 ): Finding | undefined {
   const pairs = pairsOf(row, rival);
   const ours = mean(pairs.map(([cell]) => figure(cell, row)));
   const theirs = mean(pairs.map(([, cell]) => figure(cell, rival)));
   if (Number.isNaN(ours) || Number.isNaN(theirs)) return undefined;
   const value = ratioOf(ours, theirs);
-  return {
-    met: value <= limit,
-    measured: `${ratio(value)} (${number(ours, 1)} against ${number(theirs, 1)})`,
-  };
+  return finding(value <= limit, `${ratio(value)} (${number(ours, 1)} against ${number(theirs, 1)} ${unit})`);
 }
 
 function worst(
   values: readonly (number | null | undefined)[],
   limit: number,
-  unit: string,
+  write: (value: number) => string,
 ): Finding | undefined {
   const known = values.filter((value) => value != null);
   if (known.length < values.length) return undefined;
   const value = Math.max(...known);
-  return { met: value <= limit, measured: Number.isFinite(value) ? `${seconds(value)} ${unit}` : 'never' };
+  return finding(value <= limit, Number.isFinite(value) ? write(value) : 'never');
 }
 
 /** How far the share that a backend answered is from the published one at most, in standard errors of that share. */

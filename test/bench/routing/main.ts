@@ -7,6 +7,7 @@
  *     --jobs 4        cells side by side; default 2 for each core
  *     --quick         three scenarios, shortened, one seed: 4 minutes
  *     --plan          what would be played, and how long it takes
+ *     --no-reruns     a disturbed cell is not played again at a lower rate, but shown as disturbed
  *     --retry-disturbed   forgets disturbed cells and plays them again at the full rate
  *     --report-only   the tables of what is finished
  *     --keep-going    where the version of the product that stands here has no such cell, take that of another version
@@ -136,6 +137,7 @@ function readOptions(): Options {
       }),
       seeds: count('--seeds', values.seeds ?? (values.quick ? '1' : '3')),
       ...(values.quick && { reruns: QUICK_RERUNS }),
+      ...(values['no-reruns'] && { reruns: 0 }),
     },
     jobs: count('--jobs', values.jobs ?? String(JOBS_PER_CORE * availableParallelism())),
     todo: values.plan ? 'plan' : values['report-only'] ? 'report' : 'play',
@@ -160,6 +162,7 @@ function parse() {
         plan: { type: 'boolean', default: false },
         'report-only': { type: 'boolean', default: false },
         'keep-going': { type: 'boolean', default: false },
+        'no-reruns': { type: 'boolean', default: false },
         'retry-disturbed': { type: 'boolean', default: false },
         picture: { type: 'string' },
         json: { type: 'boolean', default: false },

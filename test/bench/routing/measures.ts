@@ -6,11 +6,17 @@ import { mean, standardDeviation } from './statistics.ts';
 const BLOCK_SECONDS = 5;
 /** Recovered: from some second on this many in a row have nearly all first tokens in time. */
 const RECOVERED = { seconds: 5, share: 0.95 } as const;
+/** What the 503s of every arm say in `retry-after`. */
+const RETRY_AFTER_MS = 1_000;
 
-/** How many requests were offered, and how many of them missed their SLO or were refused. */
+/** What happened in a window of time: to requests by their planned arrival, to attempts by when each was made. */
 export interface Tally {
   readonly offered: number;
+  /** Of the offered requests, those that missed their SLO. */
   readonly missed: number;
+  /** More than one of a request that was sent again. */
+  readonly attempts: number;
+  /** Of the attempts, those that were answered with a 503. */
   readonly shed: number;
 }
 
@@ -27,12 +33,12 @@ export function tallyBlocks(scenario: Scenario, cell: CellResult): readonly Tall
 }
 
 /**
- * How much the 503s come and go: the standard deviation of their share over the seconds of the judged time. Seconds
- * without a request are left out.
+ * How much the 503s come and go: the standard deviation of their share of the attempts over the seconds of the judged
+ * time. Seconds without an attempt are left out.
  */
 export function shedDeviation(scenario: Scenario, cell: CellResult): number {
-  const seconds = tallyWindows(scenario, cell, 1).filter(({ offered }) => offered > 0);
-  return standardDeviation(seconds.map(({ offered, shed }) => shed / offered));
+  const seconds = tallyWindows(scenario, cell, 1).filter(({ attempts }) => attempts > 0);
+  return standardDeviation(seconds.map(({ attempts, shed }) => shed / attempts));
 }
 
 /** Until the first token. A request that was refused or failed has none and is left out. */
@@ -83,15 +89,37 @@ function tallyWindows(scenario: Scenario, cell: CellResult, seconds: number): re
   const windows = Array.from({ length: Math.ceil(judgedSeconds(scenario) / seconds) }, () => ({
     offered: 0,
     missed: 0,
+    attempts: 0,
     shed: 0,
   }));
   for (const index of judgedRequests(scenario, cell)) {
     const window = windows[Math.floor(cell.requests.atMs[index]! / 1_000 / seconds)]!;
     window.offered++;
     window.missed += Number(!isGood(cell, index));
-    window.shed += Number(cell.requests.outcome[index] === 'shed');
+  }
+  const endMs = 1_000 * judgedSeconds(scenario);
+  for (const { atMs, shed } of attemptsOf(cell)) {
+    const window = atMs < endMs ? windows[Math.floor(atMs / 1_000 / seconds)] : undefined;
+    if (window === undefined) continue;
+    window.attempts++;
+    window.shed += Number(shed);
   }
   return windows;
+}
+
+/**
+ * A request that was sent again was refused at its planned arrival; its outcome is that of the second attempt. Attempts
+ * of the first second lack those again of the warm-up's last, which a cell does not hold.
+ */
+function attemptsOf({ requests }: CellResult): readonly { readonly atMs: number; readonly shed: boolean }[] {
+  return requests.atMs.flatMap((atMs, index) => {
+    const shed = requests.outcome[index] === 'shed';
+    if (requests.retried?.[index] !== 1) return [{ atMs, shed }];
+    return [
+      { atMs, shed: true },
+      { atMs: atMs + RETRY_AFTER_MS, shed },
+    ];
+  });
 }
 
 /** @param timeOf null: the request has no such time. */

@@ -7,14 +7,14 @@ export function percent(share: number): string {
   return number(share * 100, 1);
 }
 
-/** `97.4 (96.1 to 98.2)`, of 100. */
-export function percentWithInterval({ value, low, high }: Estimate): string {
-  return `${percent(value)} (${percent(low)} to ${percent(high)})`;
+/** `97.4 (96.1 to 98.2)`, of 100; without an interval `97.4`. */
+export function percentWithInterval(estimate: Estimate): string {
+  return withInterval(estimate, percent);
 }
 
-/** `0.62 (0.41 to 0.90)`. */
-export function ratioWithInterval({ value, low, high }: Estimate): string {
-  return `${ratio(value)} (${ratio(low)} to ${ratio(high)})`;
+/** `0.62 (0.41 to 0.90)`; without an interval `0.62`. */
+export function ratioWithInterval(estimate: Estimate): string {
+  return withInterval(estimate, ratio);
 }
 
 /** `-1.3 (-2.0 to -0.4) points`, of shares. */
@@ -38,4 +38,10 @@ export function number(value: number, digits: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
   // No `-0.0`.
   return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1');
+}
+
+function withInterval({ value, interval }: Estimate, write: (value: number) => string): string {
+  return interval === undefined
+    ? write(value)
+    : `${write(value)} (${write(interval.low)} to ${write(interval.high)})`;
 }

@@ -1,4 +1,4 @@
-import type { Estimate } from './bootstrap.ts';
+import type { Estimate, Interval } from './bootstrap.ts';
 import type { ArmName } from './model.ts';
 import { percent } from './numerals.ts';
 import type { Report, RowReport, ScenarioReport } from './report.ts';
@@ -80,7 +80,7 @@ export function pictureOf(report: Report): string | undefined {
     `<desc id="description">${escape(descriptionOf(groups))}</desc>`,
     `<style>${STYLE}\n</style>`,
     `<rect class="card" x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="10"/>`,
-    ...headOf(report),
+    ...headOf(report, groups),
     ...gridOf(bottom),
     ...groups.flatMap((group, index) => drawGroup(group, tops[index]!)),
     '</svg>',
@@ -96,7 +96,7 @@ function groupOf({ scenario, rows }: ScenarioReport): readonly Group[] {
   return bars.length < HEADLINE_ARMS.length ? [] : [{ title: scenario.title, bars }];
 }
 
-function headOf({ cores, commits }: Report): readonly string[] {
+function headOf({ cores, commits }: Report, groups: readonly Group[]): readonly string[] {
   let x = PADDING;
   const legend = HEADLINE_ARMS.flatMap((arm) => {
     const label = LABELS[arm] ?? arm;
@@ -107,7 +107,9 @@ function headOf({ cores, commits }: Report): readonly string[] {
       text('name', at + 20, 90, label),
     ];
   });
-  const note = `Share of offered requests, ${USUAL_SIDECARS} Envoy sidecars, 95 % intervals; commit ${commits.join(', ')}, ${cores.join(' or ')} cores`;
+  const intervals = groups.some(({ bars }) => bars.some(({ goodput }) => goodput.interval !== undefined));
+  const shown = `Share of offered requests, ${USUAL_SIDECARS} Envoy sidecars${intervals ? ', 95 % intervals' : ''}`;
+  const note = `${shown}; commit ${commits.join(', ')}, ${cores.join(' or ')} cores`;
   return [text('title', PADDING, 38, 'First tokens in time'), text('note', PADDING, 60, note), ...legend];
 }
 
@@ -130,14 +132,20 @@ function drawGroup({ title, bars }: Group, top: number): readonly string[] {
 
 function drawBar({ arm, goodput }: Group['bars'][number], top: number): readonly string[] {
   const middle = top + BAR.height / 2;
-  const [low, high] = [xOf(goodput.low), xOf(goodput.high)];
-  const cap = (x: number): string => `M${x} ${middle - 3.5}V${middle + 3.5}`;
-  const labelAt = Math.max(high, xOf(goodput.value)) + 8;
+  const end = xOf(goodput.value);
+  const { interval } = goodput;
+  const labelAt = Math.max(end, interval === undefined ? 0 : xOf(interval.high)) + 8;
   return [
-    `<rect class="bar ${arm}" x="${AXIS.from}" y="${top}" width="${round(xOf(goodput.value) - AXIS.from)}" height="${BAR.height}" rx="2"/>`,
-    `<path class="interval" d="M${low} ${middle}H${high}${cap(low)}${cap(high)}"/>`,
+    `<rect class="bar ${arm}" x="${AXIS.from}" y="${top}" width="${round(end - AXIS.from)}" height="${BAR.height}" rx="2"/>`,
+    ...(interval === undefined ? [] : [whiskers(interval, middle)]),
     text(`value ${arm}`, labelAt, top + 10.5, `${percent(goodput.value)} %`),
   ];
+}
+
+function whiskers({ low, high }: Interval, middle: number): string {
+  const [from, to] = [xOf(low), xOf(high)];
+  const cap = (x: number): string => `M${x} ${middle - 3.5}V${middle + 3.5}`;
+  return `<path class="interval" d="M${from} ${middle}H${to}${cap(from)}${cap(to)}"/>`;
 }
 
 /** At most two lines, in the column left of the axis. */

@@ -11,7 +11,10 @@ import { mean, quantile, sumOf } from './statistics.ts';
 /** Of a commit, as people read it. */
 const COMMIT_DIGITS = 10;
 
-/** All that the bench has to say, as JSON and for the tables. Times in seconds; shares of offered requests, 0 to 1. */
+/**
+ * All that the bench has to say, as JSON and for the tables. Times in seconds; shares of offered requests, 0 to 1, but
+ * those of 503s of all attempts.
+ */
 export interface Report {
   /** The version of the product that stands here, see `productVersion`. */
   readonly product: string;
@@ -49,7 +52,7 @@ export interface Figures {
   readonly firstToken: Quantiles;
   readonly end: Quantiles;
   readonly shed: Estimate;
-  /** Of the share of 503s over the seconds, mean of the cells. */
+  /** Of their share over the seconds, mean of the cells. */
   readonly shedDeviation: number;
   /** Answered with an error, or broken off. */
   readonly failed: number;

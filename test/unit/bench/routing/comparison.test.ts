@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
+import type { Estimate } from '../../../bench/routing/bootstrap.ts';
 import { compare, compareFirstToken, goodputOf, shedShareOf } from '../../../bench/routing/comparison.ts';
 import type { ArmName, CellResult } from '../../../bench/routing/model.ts';
 import type { Row } from '../../../bench/routing/row.ts';
@@ -9,19 +10,37 @@ import { syntheticCell } from './synthetic-cell.ts';
 const SCENARIO = SCENARIOS.find(({ name }) => name === 'equal-0.85')!;
 
 test('goodput lies within its interval, which is narrower with more seeds', () => {
-  const one = goodputOf(rowOf('adaptive', 0.9, [1]))!;
-  const many = goodputOf(rowOf('adaptive', 0.9, [1, 2, 3, 4, 5, 6]))!;
-  for (const { value, low, high } of [one, many]) assert.ok(low < value && value < high && high < 1);
+  const few = goodputOf(rowOf('adaptive', 0.9, [1, 2]))!;
+  const many = goodputOf(rowOf('adaptive', 0.9, [1, 2, 3, 4, 5, 6, 7, 8]))!;
+  for (const { value, interval } of [few, many])
+    assert.ok(interval && interval.low < value && value < interval.high && interval.high < 1);
   assert.ok(Math.abs(many.value - 0.9) < 0.02, `${many.value}`);
-  assert.ok(many.high - many.low < 0.6 * (one.high - one.low));
+  assert.ok(widthOf(many) < 0.7 * widthOf(few), `${widthOf(many)} and ${widthOf(few)}`);
+});
+
+test('seeds that differ widen the interval, whatever their blocks', () => {
+  const [good, bad] = [rowOf('adaptive', 0.95, [1, 2, 3]), rowOf('adaptive', 0.7, [4])];
+  const alike = goodputOf(good)!;
+  const unlike = goodputOf({ ...good, cells: [...good.cells.slice(0, 2), ...bad.cells] })!;
+  assert.ok(unlike.interval!.low < 0.76 && unlike.interval!.high > 0.94, JSON.stringify(unlike));
+  assert.ok(widthOf(unlike) > 3 * widthOf(alike));
+});
+
+test('one seed has figures, and no interval', () => {
+  const [row, rival] = [rowOf('adaptive', 0.95, [1]), rowOf('round-robin', 0.9, [1])];
+  assert.deepEqual(Object.keys(goodputOf(row)!), ['value']);
+  assert.deepEqual(Object.keys(compare(row, rival)!.missRatio), ['value']);
 });
 
 test('a row beside itself differs by exactly nothing: blocks of arms are drawn together', () => {
   const row = rowOf('adaptive', 0.8, [1, 2]);
   const comparison = compare(row, row)!;
-  assert.deepEqual(comparison.missDifference, { value: 0, low: 0, high: 0 });
-  assert.deepEqual(comparison.missRatio, { value: 1, low: 1, high: 1 });
-  assert.deepEqual(compareFirstToken(row, row, 0.95), { value: 1, low: 1, high: 1 });
+  const same = { value: 1, interval: { low: 1, high: 1 } };
+  assert.deepEqual(comparison.missDifference, { value: 0, interval: { low: 0, high: 0 } });
+  assert.deepEqual(comparison.missRatio, same);
+  assert.deepEqual(comparison.goodputRatio, same);
+  assert.equal(comparison.goodput, comparison.rivalGoodput);
+  assert.deepEqual(compareFirstToken(row, row, 0.95), same);
 });
 
 test('half the misses', () => {
@@ -29,8 +48,9 @@ test('half the misses', () => {
     rowOf('adaptive', 0.95, [1, 2, 3]),
     rowOf('least-request', 0.9, [1, 2, 3]),
   )!;
-  assert.ok(missRatio.low > 0.3 && missRatio.high < 0.7, JSON.stringify(missRatio));
-  assert.ok(missDifference.low > -0.07 && missDifference.high < -0.03, JSON.stringify(missDifference));
+  const [ratio, difference] = [missRatio.interval!, missDifference.interval!];
+  assert.ok(ratio.low > 0.3 && ratio.high < 0.7, JSON.stringify(ratio));
+  assert.ok(difference.low > -0.08 && difference.high < -0.02, JSON.stringify(difference));
 });
 
 test('only seeds that both have, at one rate, are compared', () => {
@@ -46,7 +66,7 @@ test('only seeds that both have, at one rate, are compared', () => {
 test('the p95 of the first token against a slower one', () => {
   const ratio = compareFirstToken(rowOf('adaptive', 1, [1, 2]), rowOf('round-robin', 0.8, [1, 2]), 0.95)!;
   assert.ok(ratio.value > 0.28 && ratio.value < 0.36, JSON.stringify(ratio));
-  assert.ok(ratio.low <= ratio.value && ratio.value <= ratio.high);
+  assert.ok(ratio.interval!.low <= ratio.value && ratio.value <= ratio.interval!.high);
 });
 
 test('a row without cells has no figures', () => {
@@ -54,6 +74,21 @@ test('a row without cells has no figures', () => {
   assert.equal(goodputOf(row), undefined);
   assert.equal(shedShareOf(row), undefined);
 });
+
+test('503s are a share of the attempts', () => {
+  const again = (cell: CellResult): CellResult => {
+    const { requests } = cell;
+    const outcome = requests.atMs.map((): 'ok' | 'shed' => 'ok');
+    return { ...cell, requests: { ...requests, outcome, retried: requests.atMs.map(() => 1) } };
+  };
+  const { value } = shedShareOf(rowOf('adaptive', 1, [1, 2], again))!;
+  // Those of the last second come back after the judged time.
+  assert.ok(value > 0.5 && value < 0.52, `${value}`);
+});
+
+function widthOf({ interval }: Estimate): number {
+  return interval!.high - interval!.low;
+}
 
 function rowOf(
   arm: ArmName,

@@ -69,14 +69,40 @@ test('noise is a narrow interval around 0, better is one below', () => {
   assert.equal(verdict(1, 0.7).status, 'met');
   assert.equal(verdict(0.9, 0.95).status, 'missed');
   assert.match(verdict(0.95, 0.99).measured, /^[\d.]+ \([\d.]+ to [\d.]+\) points$/);
-  const wide = judgeOf(
-    { kind: 'noise-or-better', widest: 0.001 },
-    { inTime: 0.5 },
-    { inTime: 0.5 },
-    (cell) => (cell.arm === 'adaptive' ? { ...cell, requests: shifted(cell) } : cell),
+});
+
+test('an interval that holds 0 is noise only where it is narrow on both sides', () => {
+  const cells = (ours: number, theirs: number): Verdict => {
+    const later = (cell: CellResult): CellResult => {
+      const late = cell.seed === 1 ? ours : theirs;
+      const firstTokenMs = cell.requests.firstTokenMs.map((_, index) => (index % 100 < late ? 2_000 : 100));
+      return cell.arm === 'adaptive' ? { ...cell, requests: { ...cell.requests, firstTokenMs } } : cell;
+    };
+    return judgeOf({ kind: 'noise-or-better', widest: 0.02 }, {}, { inTime: 0.9 }, later);
+  };
+  assert.equal(cells(10, 10).status, 'met', cells(10, 10).measured);
+  // One seed far better, one as bad: the upper bound is within 2 points, the lower far from the value.
+  const better = cells(0, 10);
+  assert.deepEqual(
+    [better.status, better.measured.endsWith(': too wide')],
+    ['missed', true],
+    better.measured,
   );
-  assert.equal(wide.status, 'missed');
-  assert.match(wide.measured, /: too wide$/);
+  const worse = cells(5, 20);
+  assert.deepEqual([worse.status, worse.measured.endsWith(': too wide')], ['missed', true], worse.measured);
+  assert.equal(cells(0, 0).status, 'met', 'wholly better');
+});
+
+test('noise needs an interval, and that two seeds', () => {
+  const ask: Ask = { kind: 'noise-or-better', widest: 0.02 };
+  const goal: Goal = { ...made(ask, 'equal-0.85'), against: { scenario: 'equal-0.85', arm: 'round-robin' } };
+  const rows = (['adaptive', 'round-robin'] as const).map((arm) => {
+    const row = rowOf('equal-0.85', arm);
+    return { ...row, cells: row.cells.slice(0, 1) };
+  });
+  const [verdict] = judge([goal], rows);
+  assert.equal(verdict!.status, 'not measured');
+  assert.equal(verdict!.measured, '0.0 points, no interval');
 });
 
 test('goodput and first token in overload', () => {
@@ -84,6 +110,9 @@ test('goodput and first token in overload', () => {
   const goodput: Ask = { kind: 'goodput', atLeast: 2 };
   assert.equal(judgeOf(goodput, ours, { inTime: 0.2 }, undefined, 'overload-1.5').status, 'met');
   assert.equal(judgeOf(goodput, ours, { inTime: 0.5 }, undefined, 'overload-1.5').status, 'missed');
+  const nothing = judgeOf(goodput, ours, { inTime: 0 }, undefined, 'overload-1.5');
+  assert.equal(nothing.status, 'met');
+  assert.match(nothing.measured, /^[56]\d\.\d against 0\.0 %$/);
   const first: Ask = { kind: 'first-token', quantile: 0.95, atMost: 0.5 };
   assert.equal(judgeOf(first, {}, { inTime: 0.5 }).status, 'met');
   assert.equal(judgeOf(first, {}, {}).status, 'missed');
@@ -99,7 +128,7 @@ test('the sawtooth and the flips against marks alone', () => {
     }));
   assert.equal(flipping(10, 20).status, 'met');
   assert.equal(flipping(11, 20).status, 'missed');
-  assert.match(flipping(11, 20).measured, /^0.55 \(11.0 against 20.0\)$/);
+  assert.match(flipping(11, 20).measured, /^0.55 \(11.0 against 20.0 a cell\)$/);
   assert.equal(judgeOf(flips, {}, {}).status, 'not measured', 'round robin has no flips');
 });
 
@@ -144,17 +173,12 @@ test('a single 503 breaks the calm', () => {
   assert.equal(one.status, 'missed');
 });
 
-/** The same requests at other times: the blocks have other fates. */
-function shifted({ requests }: CellResult): CellResult['requests'] {
-  return {
-    ...requests,
-    firstTokenMs: [...requests.firstTokenMs.slice(37), ...requests.firstTokenMs.slice(0, 37)],
-  };
+function made(ask: Ask, scenario: string): Goal {
+  return { area: 'made', scenario, sidecars: 4, arm: 'adaptive', ask };
 }
 
 function judgeAlone(ask: Ask, scenario: string, change: (cell: CellResult) => CellResult): Verdict {
-  const goal: Goal = { area: 'made', scenario, sidecars: 4, arm: 'adaptive', ask };
-  return judge([goal], [rowOf(scenario, 'adaptive', {}, change)])[0]!;
+  return judge([made(ask, scenario)], [rowOf(scenario, 'adaptive', {}, change)])[0]!;
 }
 
 function judgeOf(
@@ -165,7 +189,7 @@ function judgeOf(
   scenario = 'equal-0.85',
 ): Verdict {
   const against = { scenario, arm: 'round-robin' } as const;
-  const goal: Goal = { area: 'made', scenario, sidecars: 4, arm: 'adaptive', ask, against };
+  const goal: Goal = { ...made(ask, scenario), against };
   const rows = [rowOf(scenario, 'adaptive', ours, change)];
   if (theirs !== undefined) rows.push(rowOf(scenario, 'round-robin', theirs, change));
   return judge([goal], rows)[0]!;

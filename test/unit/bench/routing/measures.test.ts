@@ -32,8 +32,8 @@ test('in time: the first token within the SLO of the prompt, of all offered', ()
     [5_002, 'unfinished', 900],
   ]);
   assert.deepEqual(tallyBlocks(STEADY, cell), [
-    { offered: 6, missed: 3, shed: 1 },
-    { offered: 3, missed: 2, shed: 0 },
+    { offered: 6, missed: 3, attempts: 6, shed: 1 },
+    { offered: 3, missed: 2, attempts: 3, shed: 0 },
   ]);
 });
 
@@ -77,6 +77,49 @@ test('503s that come and go deviate, an even share does not', () => {
   assert.equal(shedDeviation(STEADY, cellOf(STEADY, sawtooth)), 0.5);
 });
 
+test('a request that was sent again is two attempts, each at its own time, and one offered request', () => {
+  const cell = cellOf(
+    STEADY,
+    [
+      [4_500, 'ok', 1_200],
+      [4_600, 'ok', 1_200, 1],
+      [3_000, 'shed', null],
+      [3_100, 'ok', 100],
+      [9_500, 'shed', null],
+    ],
+    [1, 1, 1, 0, 1],
+  );
+  assert.deepEqual(tallyBlocks(STEADY, cell), [
+    // At 4.5, 4.6, 3, 4 (again) and 3.1 s; the first is served too late, the long one not.
+    { offered: 4, missed: 2, attempts: 5, shed: 4 },
+    { offered: 1, missed: 1, attempts: 3, shed: 1 },
+  ]);
+});
+
+test('503s of an even share stay even where refused requests come back', () => {
+  const seconds = Array.from({ length: 10 }, (_, second): Line => [second * 1_000 + 1, 'shed', null]);
+  const again = shedDeviation(
+    STEADY,
+    cellOf(
+      STEADY,
+      seconds,
+      seconds.map(() => 1),
+    ),
+  );
+  assert.equal(again, 0);
+  // served at the second attempt: half of the attempts of every second but the first are refused
+  const served = seconds.map(([at]): Line => [at, 'ok', 1_100]);
+  const deviation = shedDeviation(
+    STEADY,
+    cellOf(
+      STEADY,
+      served,
+      served.map(() => 1),
+    ),
+  );
+  assert.ok(Math.abs(deviation - 0.15) < 1e-9, `${deviation}`);
+});
+
 test('recovery: from when on first tokens are in time, for 5 s in a row', () => {
   const at = (second: number): Line[] =>
     Array.from({ length: 30 }, (_, i): Line => [i * 1_000, 'ok', i < second ? 3_000 : 100]);
@@ -96,7 +139,7 @@ function scenarioOf(stretches: Scenario['stretches']): Scenario {
   return { name: 'made', title: 'made', backends: 2, stay: 'short', warmUpSeconds: 1, stretches };
 }
 
-function cellOf(scenario: Scenario, lines: readonly Line[]): CellResult {
+function cellOf(scenario: Scenario, lines: readonly Line[], retried?: readonly (0 | 1)[]): CellResult {
   const requests = {
     atMs: lines.map(([atMs]) => atMs),
     long: lines.map(([, , , long]) => long ?? 0),
@@ -106,6 +149,7 @@ function cellOf(scenario: Scenario, lines: readonly Line[]): CellResult {
       outcome === 'unfinished' || firstTokenMs === null ? null : firstTokenMs + 500,
     ),
     backend: lines.map(() => 0),
+    ...(retried && { retried }),
   };
   const spec = { scenario, arm: 'adaptive', sidecars: 4, seed: 1, rateFactor: 1 } as const;
   return syntheticCell(spec, { changes: { requests } });

@@ -35,7 +35,9 @@ test('no minus before nothing, and what is no number is said', () => {
 });
 
 test('intervals', () => {
-  const estimate = { value: 0.5, low: 0.25, high: Number.POSITIVE_INFINITY };
+  const estimate = { value: 0.5, interval: { low: 0.25, high: Number.POSITIVE_INFINITY } };
   assert.equal(ratioWithInterval(estimate), '0.50 (0.25 to ∞)');
-  assert.equal(pointsWithInterval({ value: -0.01, low: -0.02, high: 0.001 }), '-1.0 (-2.0 to 0.1) points');
+  assert.equal(ratioWithInterval({ value: 0.5 }), '0.50');
+  const difference = { value: -0.01, interval: { low: -0.02, high: 0.001 } };
+  assert.equal(pointsWithInterval(difference), '-1.0 (-2.0 to 0.1) points');
 });

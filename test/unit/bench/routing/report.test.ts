@@ -38,15 +38,48 @@ test('cells that only were disturbed are shown as that', () => {
   const scenario = scenarioOf('equal-0.6');
   const row = rowOf(scenario, 'adaptive', { disturbed: ['processor 95 % busy'] });
   const text = reportToMarkdown(reportOf([row], 'made'));
-  assert.match(text, /\| \*\*Plimsoll\*\* ‡ \| 4 \| disturbed \|/);
-  assert.match(text, /^- ‡ Plimsoll, 4 sidecars, seed 1 is left out: processor 95 % busy$/m);
+  assert.match(text, /^\| \*\*Plimsoll\*\* ‡ \| disturbed \|$/m);
+  assert.match(text, /^- ‡ Plimsoll: seed 1 is left out: processor 95 % busy$/m);
+});
+
+test('arms that were disturbed alike share a note', () => {
+  const rows = HEADLINE_ARMS.map((arm) => rowOf(scenarioOf('equal-0.6'), arm, { disturbed: ['busy'] }));
+  const notes = reportToMarkdown(reportOf(rows, 'made')).match(/^- .*$/gm);
+  assert.deepEqual(notes, ['- ‡ ROUND_ROBIN; LEAST_REQUEST; Plimsoll: seed 1 is left out: busy']);
+});
+
+test('each number of sidecars has a table', () => {
+  const rows = [1, 4].flatMap((sidecars) =>
+    HEADLINE_ARMS.map((arm) => ({ ...rowOf(scenarioOf('equal-0.85'), arm), sidecars })),
+  );
+  const text = reportToMarkdown(reportOf(rows, 'made'));
+  assert.deepEqual(text.match(/^\d+ sidecars?, .*$/gm), [
+    '1 sidecar, 3 seeds of 50 s:',
+    '4 sidecars, 3 seeds of 50 s:',
+  ]);
+  assert.equal(text.match(/^\| \*\*Plimsoll\*\* \|/gm)?.length, 2);
+  assert.equal(text.match(/^#### `equal-0.85`/gm)?.length, 1);
+});
+
+test('a goal of many scenarios tells how many met it, and names those that missed it', () => {
+  const calm = ['equal-0.6', 'equal-0.85', 'half-speed-0.8', 'degrading-0.7', 'cold-join-0.7', 'low-rate'];
+  const rows = calm.map((name) => rowOf(scenarioOf(name), 'adaptive'));
+  const refused = rows.map((row) =>
+    row.scenario.name === 'low-rate' ? { ...row, cells: row.cells.map(withOneRefused) } : row,
+  );
+  const line = /^\| no 503 up to 0.85 .*$/m;
+  assert.match(reportToMarkdown(reportOf(rows, 'made')).match(line)![0], /\| 6 scenarios: none \|/);
+  assert.match(
+    reportToMarkdown(reportOf(refused, 'made')).match(line)![0],
+    /\| 5 scenarios: none \| \*\*`low-rate`: under 0.05 %\*\* \|/,
+  );
 });
 
 test('cells of another version of the product are never mixed in silently', () => {
   const row = { ...rowOf(scenarioOf('equal-0.6'), 'adaptive'), products: ['old'] };
   const text = reportToMarkdown(reportOf([row], 'new'));
   assert.match(text, /\*\*Mixed:\*\*/);
-  assert.match(text, /\| \*\*Plimsoll\*\* † \| 4 \|/);
+  assert.match(text, /\| \*\*Plimsoll\*\* † \|/);
   assert.doesNotMatch(reportToMarkdown(reportOf([row], 'old')), /Mixed|†/);
 });
 
@@ -55,6 +88,13 @@ test('nothing finished: no table, no picture', () => {
   assert.equal(reportToMarkdown(report), 'No finished cells.\n');
   assert.equal(pictureOf(report), undefined);
 });
+
+function withOneRefused(cell: CellResult): CellResult {
+  const outcome = cell.requests.outcome.map((kept, index) =>
+    cell.seed === 1 && index === 7 ? 'shed' : kept,
+  );
+  return { ...cell, requests: { ...cell.requests, outcome } };
+}
 
 function scenarioOf(name: string): Scenario {
   return SCENARIOS.find((scenario) => scenario.name === name)!;
