@@ -9,6 +9,7 @@ import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
 import { formatHostPort } from './runtime/host-port.ts';
 import type { Logger } from './runtime/log.ts';
+import { roomForConnections } from './runtime/open-files.ts';
 import { AUDIENCES, type Audience, audienceOf } from './xds/audience.ts';
 import { encoder, listenerEncoders } from './xds/encoder.ts';
 import { PermittedSources } from './xds/permitted-sources.ts';
@@ -144,6 +145,14 @@ export class App {
       this.#log.warn(
         { xds: show(this.#bound.xds) },
         'no Xds.Tls: whoever reaches this port reads every assignment',
+      );
+    }
+    const room = roomForConnections();
+    if (room < xds.limits.streams) {
+      const { streams } = xds.limits;
+      this.#log.warn(
+        { streams, room },
+        'the limit of open files lets in fewer connections than Xds.Limits.Streams',
       );
     }
     this.#configure(this.#configuration);

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files and sockets this process may have open; infinity: no limit, or not Linux, where nothing tells. */
-export function openFilesLimit(): number {
+/** Connections of clients take this part of the files that may be open: beyond the last one nothing works. */
+const PART = 3 / 4;
+
+/**
+ * How many connections of clients this process has room for, by its limit of open files; infinity: there is none, or
+ * this is not Linux, where nothing tells.
+ */
+export function roomForConnections(): number {
   try {
-    return limitIn(readFileSync('/proc/self/limits', 'utf8'));
+    return Math.floor(limitIn(readFileSync('/proc/self/limits', 'utf8')) * PART);
   } catch {
     return Number.POSITIVE_INFINITY;
   }

@@ -5,7 +5,7 @@ import type { ListenAddress, XdsLimits } from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { LogLimiter } from '../runtime/log-limiter.ts';
-import { openFilesLimit } from '../runtime/open-files.ts';
+import { roomForConnections } from '../runtime/open-files.ts';
 import type { Admission } from './admission.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Connection, peerOf } from './connection.ts';
@@ -21,9 +21,6 @@ const LOOK_MS = 500;
 
 /** All connections together may owe this part of the heap: cut into the smallest frames it takes ten times the room. */
 const OWED_PART_OF_HEAP = 1 / 32;
-
-/** Of the files that the process may have open, connections take this part at most: beyond the last one nothing works. */
-const PART_OF_OPEN_FILES = 3 / 4;
 
 /** Takes connections, finds out whose they are, hands them on, and closes those that do not behave. */
 export class Reception {
@@ -59,7 +56,8 @@ export class Reception {
       this.#identify(socket);
     };
     this.#tls = tls && new TlsFront({ settings: tls, clock, log, warnings, accept });
-    const limit = connectionsLimit(limits.streams, log);
+    // What the system refuses by itself is neither told nor counted.
+    const limit = Math.min(limits.streams, roomForConnections());
     this.#connections = new Connections({
       now: () => clock.now(),
       limit,
@@ -159,16 +157,4 @@ export class Reception {
       connection.abort();
     }
   }
-}
-
-/** As many as streams, if the system lets us: what it refuses by itself is neither told nor counted. */
-function connectionsLimit(streams: number, log: Logger): number {
-  const openFiles = openFilesLimit();
-  const room = Math.floor(openFiles * PART_OF_OPEN_FILES);
-  if (room >= streams) return streams;
-  log.warn(
-    { openFiles },
-    `Xds.Limits.Streams is ${streams}, but the limit of open files lets in ${room} connections`,
-  );
-  return room;
 }

@@ -5,12 +5,14 @@ import { limitIn } from '../../../src/runtime/open-files.ts';
 
 const PROGRAM = new URL('../../../src/runtime/open-files.ts', import.meta.url).href;
 
-test('the limit of the process is found', { skip: process.platform !== 'linux' && 'Linux only' }, () => {
-  const script = `import('${PROGRAM}').then(({ openFilesLimit }) => console.log(openFilesLimit()))`;
+test('three quarters of the limit of the process are for connections', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, () => {
+  const script = `import('${PROGRAM}').then(({ roomForConnections }) => console.log(roomForConnections()))`;
   const shell = `ulimit -n 321 && exec "$0" --import tsx --input-type=module -e "$1"`;
   assert.equal(
     execFileSync('sh', ['-c', shell, process.execPath, script], { encoding: 'utf8' }).trim(),
-    '321',
+    '240',
   );
 });
 
