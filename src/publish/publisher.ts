@@ -28,7 +28,7 @@ export interface Outlet {
 
 /**
  * Builds the snapshots: the assignments of all groups and, where the configuration has listeners, all that a sidecar
- * needs besides. A new snapshot is stored only when some content differs.
+ * needs besides. Publishing what is published already stores no new one.
  */
 export class Publisher {
   readonly #encoder: Encoder;

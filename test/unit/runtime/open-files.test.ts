@@ -5,9 +5,7 @@ import { limitIn } from '../../../src/runtime/open-files.ts';
 
 const PROGRAM = new URL('../../../src/runtime/open-files.ts', import.meta.url).href;
 
-test('three quarters of the limit of the process are for connections', {
-  skip: process.platform !== 'linux' && 'Linux only',
-}, () => {
+test('three quarters of the limit of the process are for connections', () => {
   const script = `import('${PROGRAM}').then(({ roomForConnections }) => console.log(roomForConnections()))`;
   const shell = `ulimit -n 321 && exec "$0" --import tsx --input-type=module -e "$1"`;
   assert.equal(
