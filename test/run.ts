@@ -26,7 +26,10 @@ interface Stage {
 
 const STAGES: readonly Stage[] = [
   { folders: ['unit', 'golden'], concurrency: 2, timeoutSeconds: 60 },
-  { folders: ['integration'], concurrency: 1, timeoutSeconds: 300 },
+  // wait more than they work
+  { folders: ['integration'], concurrency: 2, timeoutSeconds: 300 },
+  // measure latency under load: nothing beside them
+  { folders: ['load'], concurrency: 1, timeoutSeconds: 300 },
 ];
 
 const args = process.argv.slice(2);
