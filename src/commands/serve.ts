@@ -2,7 +2,6 @@ import { App } from '../app.ts';
 import { formatMistake, loadConfiguration } from '../config/load.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { EXIT, messageOf, PlimsollError } from '../runtime/errors.ts';
-import { spareOldObjects } from '../runtime/heap.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
 import { rehearse } from './rehearsal.ts';
 
@@ -25,7 +24,6 @@ export async function serve(
   }
   const { configuration } = loaded;
   const log = await createLogger(configuration.log);
-  spareOldObjects();
   const app = new App({ configuration, clock: systemClock, log });
   const stop = new AbortController();
   const hurry = new AbortController();

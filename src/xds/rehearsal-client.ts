@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { framed, PREFIX_BYTES } from './grpc-message.ts';
 import { TYPE_URLS } from './resources/type-urls.ts';
 import type { VariantName } from './response-cache.ts';
 import { lengthDelimited, type Pieces, WireReader } from './wire.ts';
@@ -8,9 +9,6 @@ const PATHS: Readonly<Record<VariantName, string>> = {
   sotw: `${SERVICE}/StreamAggregatedResources`,
   delta: `${SERVICE}/DeltaAggregatedResources`,
 };
-
-/** gRPC's prefix of a message: a flag, and its length in four bytes. */
-const PREFIX_BYTES = 5;
 
 /** One stream on a connection of its own that asks for one endpoint resource and acknowledges every response. */
 export class RehearsalClient {
@@ -94,9 +92,6 @@ export class RehearsalClient {
   }
 
   #send(fields: Pieces): void {
-    const message = Buffer.concat(fields);
-    const prefix = Buffer.alloc(PREFIX_BYTES);
-    prefix.writeUInt32BE(message.byteLength, 1);
-    this.#call.write(Buffer.concat([prefix, message]));
+    this.#call.write(framed(Buffer.concat(fields)));
   }
 }

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Resource } from '../publish/snapshot-store.ts';
+import { framed } from './grpc-message.ts';
 import { encodeDeltaDiscoveryResponse, encodeDiscoveryResponse } from './response.ts';
 import type { SentResponse, Update } from './subscription.ts';
 
 export type VariantName = 'sotw' | 'delta';
 
 export interface EncodedResponse extends SentResponse {
-  /** Shared by streams, never written to. */
-  readonly bytes: Buffer;
+  /** The message with gRPC's prefix, as it is written. Shared by streams, never written to. */
+  readonly framed: Buffer;
 }
 
 interface Latest {
@@ -58,19 +59,19 @@ export class ResponseCache {
     if (cached !== undefined && cached.nonce > after) return cached;
     const nonce = ++this.#lastNonce;
     const fields = { version: versionOf(resources, content), typeUrl, nonce: String(nonce), resources };
-    const bytes =
+    const message =
       variant === 'sotw'
         ? encodeDiscoveryResponse(fields)
         : encodeDeltaDiscoveryResponse({ ...fields, removed });
     const versions = new Map(resources.map(({ name, version }) => [name, version]));
-    const response = { nonce, bytes, versions, removed };
+    const response = { nonce, framed: framed(message), versions, removed };
     // Names that are gone are whatever a client makes up: nobody else is likely to be told the same.
     if (removed.length === 0) this.#keep(key, response);
     return response;
   }
 
   #keep(key: string, response: EncodedResponse): void {
-    const size = key.length + response.bytes.byteLength;
+    const size = key.length + response.framed.byteLength;
     this.#bytes += size;
     if (this.#bytes > LIMIT_BYTES) {
       this.clear();

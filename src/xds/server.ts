@@ -6,11 +6,13 @@ import type { Logger } from '../runtime/log.ts';
 import { LogLimiter } from '../runtime/log-limiter.ts';
 import { printable } from '../runtime/text.ts';
 import { Admission } from './admission.ts';
+import { transportOf } from './call-transport.ts';
 import type { Connection } from './connection.ts';
 import { Feeds } from './feeds.ts';
 import { grpcOptions } from './grpc-options.ts';
-import { createInjector, type Injector } from './injector.ts';
+import { HttpStreams } from './http-streams.ts';
 import type { Identity } from './identity.ts';
+import { createInjector, type Injector } from './injector.ts';
 import type { XdsObserver } from './observer.ts';
 import { Reception } from './reception.ts';
 import type { Refusal } from './refusal.ts';
@@ -21,7 +23,7 @@ import type { VariantName } from './response-cache.ts';
 import { definitionOf, type XdsService } from './service.ts';
 import type { XdsSettings } from './settings.ts';
 import { XdsStream } from './stream.ts';
-import { type StreamContext, type StreamTransport, UNNAMED } from './stream-context.ts';
+import { type StreamContext, UNNAMED } from './stream-context.ts';
 import type { TlsSettings } from './tls-front.ts';
 import { DELTA, SOTW, type Variant } from './variant.ts';
 
@@ -47,6 +49,7 @@ export class XdsServer {
   readonly #log: Logger;
   readonly #reception: Reception;
   readonly #grpc: Server;
+  readonly #httpStreams = new HttpStreams();
   readonly #injector: Injector;
   readonly #streams = new Set<Stream>();
   readonly #admission: Admission;
@@ -85,7 +88,9 @@ export class XdsServer {
     this.#feeds = new Feeds(clock);
     this.#admission = new Admission(limits, () => clock.now());
     this.#grpc = new Server(grpcOptions(settings));
-    this.#injector = createInjector(this.#grpc);
+    this.#injector = createInjector(this.#grpc, (stream, headers) => {
+      this.#httpStreams.add(stream, headers);
+    });
     const unknownType = (typeUrl: string, node: string): void => {
       this.#unknownType(typeUrl, node);
     };
@@ -167,7 +172,8 @@ export class XdsServer {
   #serve<R extends Request>(service: XdsService, variant: Variant<R>, call: Call): void {
     const connection = this.#reception.connectionOf(call.getPeer());
     const client = connection?.client;
-    if (connection === undefined || client === undefined) {
+    const httpStream = this.#httpStreams.take(call);
+    if (connection === undefined || client === undefined || httpStream === undefined) {
       call.emit('error', { code: status.UNAVAILABLE, details: 'the connection is closed' });
       return;
     }
@@ -187,7 +193,7 @@ export class XdsServer {
       types: service.types,
       meter: new RequestMeter(limits, admitted.meter, clock.now()),
       context: this.#context,
-      transport: transportOf(call, connection),
+      transport: transportOf(call, httpStream, connection),
     });
     this.#follow(call, connection, stream, service.kind, variant.name);
     stream.open();
@@ -250,23 +256,6 @@ export class XdsServer {
       'a sidecar asks for a name that does not exist: it gets it when it appears',
     );
   }
-}
-
-function transportOf(call: Call, connection: Connection): StreamTransport {
-  return {
-    write: (bytes, done) => {
-      connection.sent(bytes.byteLength);
-      call.write(bytes, (error: Error | null | undefined) => {
-        if (error == null) done();
-      });
-    },
-    end: (code, details) => {
-      call.emit('error', { code, details });
-    },
-    abort: () => {
-      connection.abort();
-    },
-  };
 }
 
 /** The first request comes with the stream: it is read, as the connection would owe it otherwise, and then refused. */

@@ -7,27 +7,18 @@ export interface FeedReader {
 }
 
 /**
- * What is written to a stream is copied for it. While copies of more than this wait for the kernel, Node's garbage
- * collector moves them about, which takes longer than the push itself.
+ * What goes at once keeps everything else waiting, this much for about 0.2 s. It is as much as that because acknowledgements
+ * come in between slices and hold the last streams up.
  */
-const AT_ONCE_BYTES = 32 * 1024 * 1024;
+const SLICE_BYTES = 128 * 1024 * 1024;
 
-/** Acknowledgements come in between slices and hold the last streams up; so there are none where they are not needed. */
-const SLICE_BYTES = 8 * 1024 * 1024;
-
-/**
- * Tells many readers of something new: all at once, or, when the last time took more than what goes at once, a slice
- * at a time, with room for Node to write it out.
- */
+/** Tells many readers of something new, a slice at a time, with room in between for Node to write it out and for other work. */
 export class Spread {
   readonly #readers: Iterable<FeedReader>;
   readonly #clock: Clock;
   #pass: Iterator<FeedReader> | undefined;
   #again = false;
   #cancelSlice: (() => void) | undefined;
-  /** Of this pass so far, and of the one before. */
-  #bytes = 0;
-  #bytesBefore = 0;
 
   /** @param readers may change at any time. */
   constructor(readers: Iterable<FeedReader>, clock: Clock) {
@@ -49,13 +40,11 @@ export class Spread {
   }
 
   #slice(): void {
-    let left = this.#bytesBefore > AT_ONCE_BYTES ? SLICE_BYTES : AT_ONCE_BYTES;
+    let left = SLICE_BYTES;
     while (left > 0) {
       const next = this.#pass?.next();
       if (next?.done === false) {
-        const bytes = next.value.push();
-        left -= bytes;
-        this.#bytes += bytes;
+        left -= next.value.push();
       } else if (!this.#turn()) {
         return;
       }
@@ -67,8 +56,6 @@ export class Spread {
 
   /** The pass is over. @returns whether another one begins. */
   #turn(): boolean {
-    if (this.#pass !== undefined) this.#bytesBefore = this.#bytes;
-    this.#bytes = 0;
     this.#pass = this.#again ? this.#readers[Symbol.iterator]() : undefined;
     this.#again = false;
     return this.#pass !== undefined;

@@ -11,8 +11,11 @@ export const UNNAMED: NodeIdentity = { id: '', cluster: '', userAgent: '' };
 
 /** The way back to the client. */
 export interface StreamTransport {
-  /** Calls `done` when HTTP/2 has taken the message; never when the stream ends before. */
-  write(bytes: Buffer, done: () => void): void;
+  /**
+   * Calls `done` when HTTP/2 has taken the message; never when the stream ends before.
+   * @param message with gRPC's prefix; not copied, so never to be changed.
+   */
+  write(message: Buffer, done: () => void): void;
   /** Ends the stream once what was written is out. */
   end(code: status, details: string): void;
   /** Ends the client's connection at once. */

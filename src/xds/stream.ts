@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { printable } from '../runtime/text.ts';
 import type { Feed } from './feed.ts';
 import type { Seat } from './feeds.ts';
+import { PREFIX_BYTES } from './grpc-message.ts';
 import type { Identity } from './identity.ts';
 import type { LimitName, Refusal } from './refusal.ts';
 import type { NodeIdentity, Request } from './request.ts';
@@ -276,12 +277,13 @@ export class XdsStream<R extends Request> {
     const nowMs = clock.now();
     this.#writingSinceMs = nowMs;
     channel.unansweredSinceMs ??= nowMs;
-    observer.sent(type.url, response.bytes.byteLength);
-    this.#transport.write(response.bytes, () => {
+    const bytes = response.framed.byteLength;
+    observer.sent(type.url, bytes - PREFIX_BYTES);
+    this.#transport.write(response.framed, () => {
       this.#writingSinceMs = undefined;
       this.#send();
     });
-    return response.bytes.byteLength;
+    return bytes;
   }
 
   /**

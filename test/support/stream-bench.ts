@@ -5,6 +5,7 @@ import type { XdsLimits } from '../../src/core/model.ts';
 import { LogLimiter } from '../../src/runtime/log-limiter.ts';
 import { ClientMeter } from '../../src/xds/client-meter.ts';
 import { Feed } from '../../src/xds/feed.ts';
+import { PREFIX_BYTES } from '../../src/xds/grpc-message.ts';
 import type { Acknowledgement, Rejection, XdsObserver } from '../../src/xds/observer.ts';
 import { Refusals } from '../../src/xds/refusals.ts';
 import { RequestMeter } from '../../src/xds/request-meter.ts';
@@ -75,8 +76,8 @@ export class StreamBench {
         unknownName: (_typeUrl, name, node) => this.unknownNames.push(`${name} by ${node}`),
       },
       transport: {
-        write: (bytes, done) => {
-          const { typeUrl, nonce, resources } = readDelta(bytes);
+        write: (message, done) => {
+          const { typeUrl, nonce, resources } = readDelta(message.subarray(PREFIX_BYTES));
           const names = resources.map(({ name, version }) => `${name}@${version}`);
           const kind = Object.entries(TYPE_URLS).find(([, url]) => url === typeUrl)?.[0];
           this.written.push({ type: kind ?? '', names, nonce });

@@ -15,7 +15,6 @@ import { ApplyDelay } from '../../../src/publish/apply-delay.ts';
 import { Publisher } from '../../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { spareOldObjects } from '../../../src/runtime/heap.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { encoder } from '../../../src/xds/encoder.ts';
 import { XdsServer } from '../../../src/xds/server.ts';
@@ -23,7 +22,6 @@ import { XDS_SERVICES } from '../../../src/xds/services.ts';
 import { xdsSettings } from '../../support/xds-settings.ts';
 import { assignmentOf, GROUP } from './assignment.ts';
 
-spareOldObjects();
 const backends = Number(process.argv[2]);
 const store = new SnapshotStore();
 const publisher = new Publisher(encoder, [{ store, listener: () => [] }]);

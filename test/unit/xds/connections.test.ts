@@ -28,10 +28,14 @@ afterEach(async () => {
   await connections.close();
 });
 
+/** Its own, where no other connection of the machine, open or just over, keeps a port. */
+const CLIENT = '127.0.61.1';
+
 /** From that port; 0: from any. */
 async function arrive(localPort: number): Promise<Socket> {
   const count = accepted.length;
-  const socket = connect({ host: '127.0.0.1', port, localPort }).on('error', () => undefined);
+  const socket = connect({ host: '127.0.0.1', port, localAddress: CLIENT, localPort });
+  socket.on('error', () => undefined);
   await waitFor('the connection', () => accepted.length > count);
   return socket;
 }
@@ -40,7 +44,7 @@ test('a connection is found by its peer until it closes', async () => {
   const socket = await arrive(0);
   const [connection] = accepted;
   assert.ok(connection !== undefined);
-  assert.equal(connection.peer, `127.0.0.1:${socket.localPort}`);
+  assert.equal(connection.peer, `${CLIENT}:${socket.localPort}`);
   assert.equal(connections.of(connection.peer), connection);
   socket.destroy();
   await waitFor('the close', () => closed.length === 1);

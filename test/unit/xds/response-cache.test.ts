@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PREFIX_BYTES } from '../../../src/xds/grpc-message.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
-import { ResponseCache } from '../../../src/xds/response-cache.ts';
+import { type EncodedResponse, ResponseCache } from '../../../src/xds/response-cache.ts';
 import type { Update } from '../../../src/xds/subscription.ts';
 import { readSotw } from '../../support/discovery-response.ts';
 import { resource } from '../../support/snapshots.ts';
@@ -20,8 +21,8 @@ function update(...items: readonly string[]): Update {
   return { resources, removed, changed: [] };
 }
 
-function versionIn(bytes: Buffer): string {
-  return readSotw(bytes).version;
+function versionIn({ framed }: EncodedResponse): string {
+  return readSotw(framed.subarray(PREFIX_BYTES)).version;
 }
 
 test('streams that are told the same share one response', () => {
@@ -75,14 +76,14 @@ test("the version is the resource's own, or one that depends on the content alon
   const one = new ResponseCache();
   const other = new ResponseCache();
   other.response('sotw', URL, update('x@1'), 0);
-  assert.equal(versionIn(one.response('sotw', URL, update('a@17'), 0).bytes), '17');
+  assert.equal(versionIn(one.response('sotw', URL, update('a@17'), 0)), '17');
   const versions = [one, other].map((cache) =>
-    versionIn(cache.response('sotw', URL, update('a@1', 'b@2'), 0).bytes),
+    versionIn(cache.response('sotw', URL, update('a@1', 'b@2'), 0)),
   );
   assert.match(versions[0] ?? '', /^[0-9a-f]{20}$/);
   assert.equal(versions[0], versions[1]);
-  assert.notEqual(versionIn(one.response('sotw', URL, update('a@2', 'b@1'), 0).bytes), versions[0]);
-  assert.match(versionIn(one.response('sotw', URL, update(), 0).bytes), /^[0-9a-f]{20}$/, 'of nothing');
+  assert.notEqual(versionIn(one.response('sotw', URL, update('a@2', 'b@1'), 0)), versions[0]);
+  assert.match(versionIn(one.response('sotw', URL, update(), 0)), /^[0-9a-f]{20}$/, 'of nothing');
 });
 
 test('the memory is bounded', () => {

@@ -22,29 +22,23 @@ function audience(count: number, bytes: number) {
 
 test('what fits goes at once', () => {
   const clock = new FakeClock();
-  const { told, readers } = audience(4, 8 * MIB - 1);
+  const { told, readers } = audience(4, 32 * MIB - 1);
   new Spread(readers, clock).begin();
   assert.deepEqual(told, [0, 1, 2, 3]);
 });
 
-test('what is too much for once goes in slices with time for I/O in between, smaller ones the next time', async () => {
+test('what is too much for once goes in slices with time for I/O in between', async () => {
   const clock = new FakeClock();
-  const { told, readers } = audience(6, 8 * MIB);
-  const spread = new Spread(readers, clock);
-  spread.begin();
+  const { told, readers } = audience(6, 32 * MIB);
+  new Spread(readers, clock).begin();
   assert.deepEqual(told, [0, 1, 2, 3]);
-  await clock.advance(0);
-  assert.deepEqual(told, [0, 1, 2, 3, 4, 5]);
-  told.length = 0;
-  spread.begin();
-  assert.deepEqual(told, [0]);
   await clock.advance(0);
   assert.deepEqual(told, [0, 1, 2, 3, 4, 5]);
 });
 
 test('what comes in between begins when the last has been told, and is told to all', async () => {
   const clock = new FakeClock();
-  const { told, readers } = audience(5, 16 * MIB);
+  const { told, readers } = audience(5, 64 * MIB);
   const spread = new Spread(readers, clock);
   spread.begin();
   spread.begin();
@@ -56,7 +50,7 @@ test('what comes in between begins when the last has been told, and is told to a
 
 test('a reader that leaves is not told any more, one that joins is', async () => {
   const clock = new FakeClock();
-  const { told, readers } = audience(4, 32 * MIB);
+  const { told, readers } = audience(4, 128 * MIB);
   const [, second] = readers;
   new Spread(readers, clock).begin();
   if (second !== undefined) readers.delete(second);
@@ -67,7 +61,7 @@ test('a reader that leaves is not told any more, one that joins is', async () =>
 
 test('nobody is told after the stop', async () => {
   const clock = new FakeClock();
-  const { told, readers } = audience(3, 32 * MIB);
+  const { told, readers } = audience(3, 128 * MIB);
   const spread = new Spread(readers, clock);
   spread.begin();
   spread.stop();
