@@ -2,6 +2,7 @@ import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { ListenAddress } from '../core/model.ts';
 import type { SnapshotSource } from '../publish/snapshot-store.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { FirstTime } from '../runtime/first-time.ts';
 import type { Logger } from '../runtime/log.ts';
 import { LogLimiter } from '../runtime/log-limiter.ts';
 import { printable } from '../runtime/text.ts';
@@ -36,7 +37,7 @@ const STOP_GRACE_MS = 1_000;
 const SWEEP_MS = 5_000;
 const SWEEPS_PER_LIMIT = 6;
 
-/** Clients choose type URLs and names: no more than this many different ones of each are warned of. */
+/** Clients choose type URLs and names: no more than this many different ones of each are warned of in an hour. */
 const UNKNOWN_LIMIT = 32;
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
@@ -54,8 +55,8 @@ export class XdsServer {
   readonly #streams = new Set<Stream>();
   readonly #admission: Admission;
   #cancelSweep: (() => void) | undefined;
-  readonly #unknownTypes = new Set<string>();
-  readonly #unknownNames = new Set<string>();
+  readonly #unknownTypes: FirstTime;
+  readonly #unknownNames: FirstTime;
   readonly #feeds: Feeds;
   #stopped: Promise<void> | undefined;
 
@@ -85,6 +86,8 @@ export class XdsServer {
     const warnings = new LogLimiter({ log, clock });
     const refusals = new Refusals(observer, warnings);
     this.#log = log;
+    this.#unknownTypes = new FirstTime(UNKNOWN_LIMIT, () => clock.now());
+    this.#unknownNames = new FirstTime(UNKNOWN_LIMIT, () => clock.now());
     this.#feeds = new Feeds(clock);
     this.#admission = new Admission(limits, () => clock.now());
     this.#grpc = new Server(grpcOptions(settings));
@@ -239,7 +242,7 @@ export class XdsServer {
 
   #unknownType(typeUrl: string, node: string): void {
     this.#context.observer.unknownType(typeUrl);
-    if (!isNew(this.#unknownTypes, typeUrl)) return;
+    if (!this.#unknownTypes.isFirst(typeUrl)) return;
     this.#log.warn(
       { type: typeUrl, node },
       'a sidecar asks for a type that is not served: it gets no answer',
@@ -248,11 +251,15 @@ export class XdsServer {
 
   #unknownName(typeUrl: string, unknown: string, node: string, existing: ReadonlyMap<string, unknown>): void {
     this.#context.observer.unknownName(typeUrl);
-    if (this.#unknownNames.size >= UNKNOWN_LIMIT) return;
-    const name = printable(unknown);
-    if (!isNew(this.#unknownNames, `${typeUrl} ${name}`)) return;
+    if (!this.#unknownNames.isFirst(`${typeUrl} ${unknown}`)) return;
     this.#log.warn(
-      { type: typeUrl, name, node, existing: [...existing.keys()].slice(0, 10), total: existing.size },
+      {
+        type: typeUrl,
+        name: printable(unknown),
+        node,
+        existing: [...existing.keys()].slice(0, 10),
+        total: existing.size,
+      },
       'a sidecar asks for a name that does not exist: it gets it when it appears',
     );
   }
@@ -272,11 +279,4 @@ function refuse(call: Call, connection: Connection, refusal: Refusal): void {
 /** Whether HTTP/2 still has the call's stream: only then the call knows its peer. A client may keep it open that has been told its end. */
 function isOpen(call: Call): boolean {
   return call.getPeer() !== 'unknown';
-}
-
-/** Whether `text` is met for the first time, as long as there is room to remember it. */
-function isNew(known: Set<string>, text: string): boolean {
-  if (known.has(text) || known.size >= UNKNOWN_LIMIT) return false;
-  known.add(text);
-  return true;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { App } from '../../src/app.ts';
-import type { TlsFiles } from '../../src/core/model.ts';
+import type { Configuration, TlsFiles } from '../../src/core/model.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { configuration } from '../support/configuration.ts';
 import { TestCa } from '../support/pki.ts';
@@ -19,21 +19,23 @@ interface Started {
   readonly app: App;
   readonly log: readonly string[];
   readonly adminPort: number;
+  readonly settings: Configuration;
 }
 
 async function makeApp(host: string, tls?: TlsFiles): Promise<Started> {
   const log: string[] = [];
   const adminPort = await freePort();
+  const settings = configuration({
+    xds: { ...xdsSettings(), listen: { host, port: 0 }, drainSeconds: 0.001, tls },
+    admin: { listen: { host: '127.0.0.1', port: adminPort } },
+    listeners: [],
+  });
   const app = new App({
-    configuration: configuration({
-      xds: { ...xdsSettings(), listen: { host, port: 0 }, drainSeconds: 0.001, tls },
-      admin: { listen: { host: '127.0.0.1', port: adminPort } },
-      listeners: [],
-    }),
+    configuration: settings,
     clock: systemClock,
     log: pino({ base: null }, { write: (line) => log.push(line) }),
   });
-  return { app, log, adminPort };
+  return { app, log, adminPort, settings };
 }
 
 /** The log of a start. */
@@ -64,6 +66,15 @@ test('TLS on every address: none', async (t) => {
   await writeFile(tls.certFile, cert);
   await writeFile(tls.keyFile, key);
   assert.doesNotMatch(await logOf('0.0.0.0', tls), WARNING);
+});
+
+test('a reload that changes who may see what says that it needs a restart', async () => {
+  const { app, log, settings } = await makeApp('127.0.0.1');
+  await app.start();
+  const rules = [{ identity: '*', serverGroups: ['llama'] }];
+  app.reload({ ...settings, xds: { ...settings.xds, authorization: rules } });
+  await app.stop(AbortSignal.abort());
+  assert.match(log.join(''), /a change of xds needs a restart/);
 });
 
 test('certificates that are not there: no start, and nothing is left open', async () => {

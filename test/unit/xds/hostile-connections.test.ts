@@ -11,6 +11,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { framed, RawConnection } from '../../support/raw-grpc.ts';
 import { FRAME, frame, RawHttp2 } from '../../support/raw-http2.ts';
 import { snapshot } from '../../support/snapshots.ts';
+import { Visitors } from '../../support/visitors.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { XdsClient } from '../../support/xds-client.ts';
 import { XdsHarness } from '../../support/xds-harness.ts';
@@ -23,7 +24,7 @@ const HALF = framed(Buffer.alloc(500_000), 0, 1_000_000);
 
 let harness: XdsHarness;
 let address: ListenAddress;
-const closers: (() => void)[] = [];
+const visitors = new Visitors();
 
 async function start(limits: Partial<XdsLimits>, change: Partial<XdsSettings> = {}, clock = systemClock) {
   harness = new XdsHarness({ clock, settings: { ...xdsSettings(limits), ...change } });
@@ -32,26 +33,18 @@ async function start(limits: Partial<XdsLimits>, change: Partial<XdsSettings> = 
 }
 
 afterEach(async () => {
-  for (const close of closers) close();
-  closers.length = 0;
+  visitors.leave();
   await harness.server.stop();
   await waitFor('the last stream', () => harness.streams === 0);
 });
 
 function raw(): RawHttp2 {
-  const made = new RawHttp2(address);
-  closers.push(() => {
-    made.close();
-  });
-  return made;
+  return visitors.keep(new RawHttp2(address));
 }
 
 /** A client that behaves, and its stream. */
 async function honest() {
-  const client = new XdsClient(address);
-  closers.push(() => {
-    client.close();
-  });
+  const client = visitors.keep(new XdsClient(address));
   const stream = client.open('ads', 'delta');
   stream.send({ typeUrl: CDS });
   stream.acknowledge(await stream.next());
@@ -130,19 +123,13 @@ test('noise that makes no request is borne up to a point, on a connection with s
 test('streams that have been ended and stay open are counted, and cost the connection after ReadSeconds', async () => {
   const clock = new FakeClock();
   await start({ readSeconds: 10, streamsPerIdentity: 20 }, {}, clock);
-  const connection = new RawConnection(address);
-  closers.push(() => {
-    connection.close();
-  });
+  const connection = visitors.keep(new RawConnection(address));
   const good = connection.open('delta');
   good.write(REQUEST);
   const bad = Array.from({ length: 19 }, () => connection.open('delta'));
   for (const stream of bad) stream.write(framed(Buffer.from([0xff])));
   await waitFor('the ends', () => harness.streams === 1 && harness.opened === 20);
-  const other = new XdsClient(address);
-  closers.push(() => {
-    other.close();
-  });
+  const other = visitors.keep(new XdsClient(address));
   const late = other.open('ads', 'delta');
   late.send({ typeUrl: CDS });
   assert.match((await late.ended()).details, /20 streams of this client are open/);
@@ -164,10 +151,7 @@ test('streams that have been ended and stay open are counted, and cost the conne
 test('what comes with refused streams is not owed, however often they come back', async () => {
   const clock = new FakeClock();
   await start({ readSeconds: 10, streamsPerIdentity: 1 }, {}, clock);
-  const client = new XdsClient(address);
-  closers.push(() => {
-    client.close();
-  });
+  const client = visitors.keep(new XdsClient(address));
   const good = client.open('ads', 'delta');
   good.send({ typeUrl: CDS });
   await good.next();
@@ -185,10 +169,7 @@ test('what comes with refused streams is not owed, however often they come back'
 test('refused streams that stay open cost the connection too', async () => {
   const clock = new FakeClock();
   await start({ readSeconds: 10, streamsPerIdentity: 1 }, {}, clock);
-  const connection = new RawConnection(address);
-  closers.push(() => {
-    connection.close();
-  });
+  const connection = visitors.keep(new RawConnection(address));
   const [good, second] = [connection.open('delta'), connection.open('delta')];
   good.write(REQUEST);
   await waitFor('the refusal', () => harness.refused.length === 1);
@@ -200,10 +181,7 @@ test('refused streams that stay open cost the connection too', async () => {
 test('a stream without a request is ended after ReadSeconds', async () => {
   const clock = new FakeClock();
   await start({ readSeconds: 10 }, {}, clock);
-  const client = new XdsClient(address);
-  closers.push(() => {
-    client.close();
-  });
+  const client = visitors.keep(new XdsClient(address));
   const [silent, busy] = [client.open('ads', 'delta'), client.open('ads', 'delta')];
   busy.send({ typeUrl: CDS });
   await busy.next();
@@ -257,10 +235,7 @@ test('connections of one address that come and go without end are turned away', 
 
 test('whoever says to be another one each time makes one log line of a kind', async () => {
   await start({ names: 1 });
-  const client = new XdsClient(address);
-  closers.push(() => {
-    client.close();
-  });
+  const client = visitors.keep(new XdsClient(address));
   for (let i = 0; i < 50; i++) {
     const stream = client.open('ads', 'delta');
     stream.send({ typeUrl: CDS, node: { id: `node ${i}` } });
@@ -279,10 +254,7 @@ test('whoever says to be another one each time makes one log line of a kind', as
 
 test('names that do not exist, asked for over and over, count as requests of the client', async () => {
   await start({ streamsPerIdentity: 5, requestsPerSecond: 90 }, {}, new FakeClock());
-  const client = new XdsClient(address);
-  closers.push(() => {
-    client.close();
-  });
+  const client = visitors.keep(new XdsClient(address));
   const stream = client.open('ads', 'delta');
   const resourceNamesSubscribe = Array.from({ length: 1000 }, (_, i) => `invented ${i}`);
   for (let i = 0; i < 3; i++) stream.send({ typeUrl: CDS, resourceNamesSubscribe });
@@ -292,10 +264,7 @@ test('names that do not exist, asked for over and over, count as requests of the
 
 test('the requests of a client on many streams are metered together', async () => {
   await start({ streamsPerIdentity: 5, requestsPerSecond: 90 }, {}, new FakeClock());
-  const client = new XdsClient(address);
-  closers.push(() => {
-    client.close();
-  });
+  const client = visitors.keep(new XdsClient(address));
   const streams = Array.from({ length: 5 }, () => client.open('ads', 'delta'));
   for (let i = 0; i < 21; i++) for (const stream of streams) stream.send({ typeUrl: CDS });
   await waitFor('an end', () => harness.refused.length > 0);

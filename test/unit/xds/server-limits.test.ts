@@ -9,6 +9,7 @@ import type { XdsSettings } from '../../../src/xds/settings.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { RawConnection } from '../../support/raw-grpc.ts';
 import { snapshot } from '../../support/snapshots.ts';
+import { Visitors } from '../../support/visitors.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { XdsClient, type XdsTestStream } from '../../support/xds-client.ts';
 import { XdsHarness } from '../../support/xds-harness.ts';
@@ -18,7 +19,7 @@ const { cluster: CDS } = TYPE_URLS;
 
 let harness: XdsHarness;
 let address: ListenAddress;
-const closers: (() => void)[] = [];
+const visitors = new Visitors();
 
 async function start(limits: Partial<XdsLimits>, change: Partial<XdsSettings> = {}, clock = systemClock) {
   harness = new XdsHarness({ clock, settings: { ...xdsSettings(limits), ...change } });
@@ -27,26 +28,17 @@ async function start(limits: Partial<XdsLimits>, change: Partial<XdsSettings> = 
 }
 
 afterEach(async () => {
-  for (const close of closers) close();
-  closers.length = 0;
+  visitors.leave();
   await harness.server.stop();
   assert.equal(harness.streams, 0);
 });
 
 function client(): XdsClient {
-  const made = new XdsClient(address);
-  closers.push(() => {
-    made.close();
-  });
-  return made;
+  return visitors.keep(new XdsClient(address));
 }
 
 function raw(): RawConnection {
-  const made = new RawConnection(address);
-  closers.push(() => {
-    made.close();
-  });
-  return made;
+  return visitors.keep(new RawConnection(address));
 }
 
 function open(on = client()): XdsTestStream {
@@ -104,9 +96,7 @@ test('connections beyond Streams are closed', async () => {
   for (let i = 0; i < 3; i++) {
     const socket = connect(address.port, address.host).resume();
     socket.on('error', () => undefined);
-    closers.push(() => {
-      socket.destroy();
-    });
+    visitors.keep(socket);
     await waitFor('the connection', () => !socket.connecting);
     sockets.push(socket);
   }
@@ -170,9 +160,7 @@ test('a connection without a stream is closed after a minute, one with a stream 
   const clock = new FakeClock();
   await start({}, {}, clock);
   const silent = connect(address.port, address.host).resume();
-  closers.push(() => {
-    silent.destroy();
-  });
+  visitors.keep(silent);
   const idle = raw();
   await waitFor(
     'the connections',
@@ -215,9 +203,7 @@ test('a client that answers no ping is closed by Keepalive', async () => {
   const stream = open();
   assert.equal(await outcome(stream), 'served');
   const mute = connect(address.port, address.host);
-  closers.push(() => {
-    mute.destroy();
-  });
+  visitors.keep(mute);
   mute.on('error', () => undefined);
   mute.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
   await waitFor('the close', () => mute.resume().readableEnded || mute.closed);

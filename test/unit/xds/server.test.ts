@@ -242,6 +242,18 @@ for (const variant of VARIANTS) {
     assert.equal(log.filter(({ type }) => type === 'type.googleapis.com/secret').length, 1);
   });
 
+  test(`${variant}: of names that do not exist few are warned of, printable, with those that exist`, async () => {
+    store.set(snapshot({ cluster: { c: '1' } }));
+    const stream = open('ads', variant);
+    const names = Array.from({ length: 50 }, (_, i) => `c\n${i}`);
+    stream.send({ typeUrl: CDS, ...asking(variant, 'c', ...names) });
+    assert.match(content(await stream.next()), /^c@1/);
+    assert.equal(events.filter((event) => event === `unknown name of ${CDS}`).length, 50);
+    assert.equal(log.length, 32);
+    const { name, existing, total } = log[0] ?? {};
+    assert.deepEqual({ name, existing, total }, { name: 'c\\u{a}0', existing: ['c'], total: 1 });
+  });
+
   test(`${variant}: another type ends a single-type stream, malformed bytes end any`, async () => {
     const single = open('eds', variant);
     single.send({ typeUrl: CDS });
