@@ -7,6 +7,7 @@ import { Publisher } from './publish/publisher.ts';
 import type { RolloutTimes } from './publish/rollout.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { type Clock, sleep } from './runtime/clock.ts';
+import { watchEventLoop } from './runtime/event-loop-watch.ts';
 import { formatHostPort } from './runtime/host-port.ts';
 import type { Logger } from './runtime/log.ts';
 import { roomForConnections } from './runtime/open-files.ts';
@@ -40,6 +41,7 @@ export class App {
   #configuration: Configuration;
   #stopping = false;
   #cancelStep = (): void => undefined;
+  #endWatch = (): void => undefined;
   #announced = false;
   #bound: BoundAddresses | undefined;
   #endpointStreams = 0;
@@ -155,6 +157,9 @@ export class App {
         'the limit of open files lets in fewer connections than Xds.Limits.Streams',
       );
     }
+    this.#endWatch = watchEventLoop(this.#clock, (lateMs) => {
+      this.#metrics.loopDelayed(lateMs / 1000);
+    });
     this.#configure(this.#configuration);
     return this.#bound;
   }
@@ -203,6 +208,7 @@ export class App {
     await sleep(this.#clock, drainSeconds * 1000, hurry);
     await this.#xds.stop();
     await this.#admin.stop();
+    this.#endWatch();
   }
 
   #configure({ serverGroups, listeners }: Configuration): void {

@@ -108,6 +108,40 @@ program
     process.exitCode = await explain({ ...options, group, backend, color }, io);
   });
 
+interface ProbeOptions {
+  readonly engine: string;
+  readonly interval: number;
+  readonly timeout: number;
+  readonly header: readonly string[];
+  readonly bearerTokenFile?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly insecure: boolean;
+  readonly json: boolean;
+}
+
+program
+  .command('probe')
+  .description(
+    'Read one metrics page as the collector would, and say what is on it, what it costs and what to configure.',
+  )
+  .argument('<url>', 'like http://10.0.3.11:8000; without a path the usual ones of all engines are tried')
+  .option('--engine <name>', 'the engine; Auto finds it out', 'Auto')
+  .option('--interval <seconds>', 'between collections: 1..50, or 0.1..0.999', parseSeconds, 1)
+  .option('--timeout <seconds>', 'the longest that a collection may take: 1..300', parseInteger, 1)
+  .option('--header <header>', "'NAME: VALUE' or 'NAME: @FILE'; may be repeated", append, [])
+  .option('--bearer-token-file <file>', 'holds a token to be sent')
+  .option('--ca <file>', "https: the authority of the server's certificate")
+  .option('--cert <file>', 'https: our certificate')
+  .option('--key <file>', 'https: its key')
+  .option('--insecure', 'https: take any certificate', false)
+  .option('--json', 'print JSON', false)
+  .action(async (url: string, options: ProbeOptions) => {
+    const { probe } = await import('./commands/probe.ts');
+    process.exitCode = await probe({ ...options, url }, io);
+  });
+
 interface DemoFlags {
   readonly seconds: number;
   readonly backends: number;
@@ -132,6 +166,15 @@ program
 function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('An integer is needed.');
   return Number(text);
+}
+
+function parseSeconds(text: string): number {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError('A number is needed.');
+  return Number(text);
+}
+
+function append(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
 }
 
 function parsePort(text: string): number {

@@ -4,6 +4,7 @@ import type { BackendId, CollectRun, GroupDecision } from '../core/model.ts';
 interface BackendTally {
   collections: number;
   seconds: number;
+  bytes: number;
   readonly failures: Map<string, number>;
 }
 
@@ -34,6 +35,15 @@ export class DecisionCounters {
       ['backend'],
       (add, tally) => {
         for (const [backend, { seconds }] of tally.backends) add({ backend }, seconds);
+      },
+    );
+    this.#define(
+      registry,
+      'backend_collect_bytes_total',
+      'Bytes of the metrics pages that were read.',
+      ['backend'],
+      (add, tally) => {
+        for (const [backend, { bytes }] of tally.backends) add({ backend }, bytes);
       },
     );
     this.#define(
@@ -73,12 +83,14 @@ export class DecisionCounters {
       const of = tally.backends.get(id) ?? {
         collections: 0,
         seconds: 0,
+        bytes: 0,
         failures: new Map<string, number>(),
       };
       tally.backends.set(id, of);
       of.collections++;
       of.seconds += outcome.durationMs / 1000;
       if (outcome.kind === 'failure') increment(of.failures, outcome.failure.kind);
+      else of.bytes += outcome.bytes;
     }
   }
 

@@ -23,6 +23,11 @@ const BACKEND_GAUGES: readonly BackendGauge[] = [
   ['capacity_ratio', 'Learned capacity; the mean of the group is 1.', (of) => of.capacity],
   ['missed_evaluations', 'Evaluations since the last one with a fresh sample.', (of) => of.missed],
   ['saturated', '1: published UNHEALTHY because its load is above the mark.', (of) => Number(of.saturated)],
+  [
+    'asleep',
+    '1: its engine sleeps, so that it is not in the assignment.',
+    (of) => Number(of.use === 'asleep'),
+  ],
   ['frozen', '1: its metrics stand still while they should move.', (of) => Number(of.frozen)],
 ];
 

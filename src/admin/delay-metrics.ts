@@ -8,6 +8,7 @@ const REASONS = ['left', 'rejected', 'timeout'] as const;
 
 /** How long weights take to the sidecars. */
 export class DelayMetrics {
+  readonly #gather: Histogram<'server_group'>;
   readonly #first: Histogram<'server_group'>;
   readonly #last: Histogram<'server_group'>;
   readonly #phases: Histogram<'server_group' | 'phase'>;
@@ -15,6 +16,12 @@ export class DelayMetrics {
 
   constructor(registry: Registry) {
     const shared = { buckets: SECONDS_BUCKETS, registers: [registry] };
+    this.#gather = new Histogram({
+      ...shared,
+      name: 'plimsoll_server_group_gather_seconds',
+      help: 'From the start of a collection until the answers of the backends are evaluated, of every collection.',
+      labelNames: ['server_group'],
+    });
     this.#first = new Histogram({
       ...shared,
       name: 'plimsoll_server_group_ack_seconds',
@@ -41,6 +48,10 @@ export class DelayMetrics {
     });
   }
 
+  gathered(serverGroup: string, seconds: number): void {
+    this.#gather.observe({ server_group: serverGroup }, seconds);
+  }
+
   acknowledgedAfter(serverGroup: string, seconds: number): void {
     this.#first.observe({ server_group: serverGroup }, seconds);
   }
@@ -62,6 +73,7 @@ export class DelayMetrics {
   /** Ends the series of a group that is gone. */
   forget(serverGroup: string): void {
     const labels = { server_group: serverGroup };
+    this.#gather.remove(labels);
     this.#first.remove(labels);
     this.#last.remove(labels);
     for (const phase of PHASES) this.#phases.remove({ ...labels, phase });

@@ -200,6 +200,7 @@ export function explainBackend(of: BackendDecision, atMs: number): BackendExplan
     configuredWeight: backend.weight,
     configuredShare: basis.configuredShare,
     sample: of.sample === undefined ? null : explainSample(of.sample, of.sampleAgeMs ?? 0),
+    engine: of.engine ?? null,
     sampleUse: of.use,
     missedEvaluations: of.missed,
     failure: of.failure ?? null,

@@ -2,6 +2,7 @@ import type {
   BackendId,
   CollectFailure,
   EndpointHealth,
+  EngineName,
   EnvoyLbPolicy,
   GroupMode,
   PolicyName,
@@ -196,9 +197,11 @@ export interface BackendExplanation {
   /** Expected share of new requests, by the published weights. */
   readonly shareRatio: number;
   readonly configuredWeight: number;
-  /** Configured weight over the mean of those above 0. */
+  /** Configured weight over the mean of those that take traffic; 0 where it takes none. */
   readonly configuredShare: number;
   readonly sample: SampleExplanation | null;
+  /** The engine that it is of; null: never sampled, or of none that is known. */
+  readonly engine: EngineName | null;
   /** Which sample was used, and so why. */
   readonly sampleUse: SampleUse;
   readonly missedEvaluations: number;

@@ -9,13 +9,16 @@ import type {
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
-import { VLLM } from './engines/vllm.ts';
+import { AccessKeeper } from './access.ts';
 import { Gathering, patienceMs } from './gathering.ts';
+import { leanBase } from './lean-path.ts';
+import { Pacer } from './pacer.ts';
 import { PageClient } from './page-client.ts';
 import type { PageSource } from './page-source.ts';
 import { phaseOf } from './phase.ts';
 import { Poll } from './poll.ts';
 import { SampleReader } from './sample.ts';
+import { SamplePlan } from './sample-plan.ts';
 
 const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];
 /** A run ends at half the interval, and at this, even when not all have answered. */
@@ -29,6 +32,8 @@ const FIRST_GATHER_MS_MAX = 2000;
 const LEAST_PATIENCE = { ofLimit: 0.1, ofInterval: 0.05, ms: 25 } as const;
 /** A larger group is not asked in one instant, but over the first half of the gather limit. */
 const AT_ONCE_MAX = 256;
+/** So many connections are closed in one go, when many backends leave. */
+const CLOSINGS_MAX = 32;
 
 export interface CollectorOptions {
   readonly settings: CollectSettings;
@@ -38,6 +43,13 @@ export interface CollectorOptions {
   readonly log: Logger;
   /** Where a backend's pages come from. Default: HTTP, as the settings say. */
   readonly openSource?: (backend: Backend) => PageSource;
+}
+
+/** One backend's part in a run. */
+interface Turn {
+  readonly backend: Backend;
+  /** Is told how long the answer took; undefined: it is not waited for. */
+  readonly settled: ((durationMs: number | undefined) => void) | undefined;
 }
 
 /**
@@ -50,7 +62,8 @@ export interface CollectorOptions {
  */
 export class Collector {
   readonly #options: CollectorOptions;
-  readonly #reader: SampleReader;
+  readonly #plan: SamplePlan;
+  readonly #access: AccessKeeper;
   readonly #intervalMs: number;
   readonly #timeoutMs: number;
   readonly #firstGatherMs: number;
@@ -58,7 +71,11 @@ export class Collector {
   readonly #leastMs: number;
   /** How long the latest run that could tell waits for an answer. */
   #patienceMs: number;
+  /** Those of this run. */
+  #wanted: ReadonlyMap<BackendId, Backend> = new Map();
+  /** Of those that have been asked. */
   readonly #polls = new Map<BackendId, Poll>();
+  readonly #pacer: Pacer<Turn>;
   #stopped = false;
   /** Ends the wait for the next run. */
   #wake = new AbortController();
@@ -70,7 +87,11 @@ export class Collector {
 
   constructor(options: CollectorOptions) {
     this.#options = options;
-    this.#reader = new SampleReader(VLLM, options.requiredScorers ?? SCORERS);
+    this.#plan = new SamplePlan(options.settings, options.requiredScorers ?? SCORERS);
+    this.#access = new AccessKeeper(options);
+    this.#pacer = new Pacer(options.clock, ({ backend, settled }) => {
+      void this.#collect(backend).then(settled);
+    });
     this.#intervalMs = options.settings.intervalSeconds * 1000;
     this.#timeoutMs = options.settings.timeoutSeconds * 1000;
     this.#gatherMs = Math.min(this.#intervalMs / 2, GATHER_MS_MAX);
@@ -104,8 +125,10 @@ export class Collector {
     this.#stopped = true;
     this.#wake.abort();
     await this.#loop;
-    await Promise.all([this.#closing, ...[...this.#polls.values()].map((poll) => this.#close(poll))]);
+    this.#pacer.stop();
+    await Promise.all([this.#closing, this.#closeAll([...this.#polls.values()])]);
     this.#polls.clear();
+    await this.#access.close();
   }
 
   async #run(onRun: (run: CollectRun) => void): Promise<void> {
@@ -124,30 +147,43 @@ export class Collector {
     }
   }
 
-  /** Brings the polls in line with the backends that are wanted. */
+  /** Takes the backends that are wanted. */
   #admit(): void {
-    const wanted = new Map(this.#backends.map((backend) => [backend.id, backend]));
+    this.#wanted = new Map(this.#backends.map((backend) => [backend.id, backend]));
+    const leaving: Poll[] = [];
     for (const [id, poll] of this.#polls) {
-      if (wanted.has(id)) continue;
+      if (this.#wanted.has(id)) continue;
       this.#polls.delete(id);
       this.#arrived.delete(id);
-      this.#closing = Promise.all([this.#closing, this.#close(poll)]);
+      leaving.push(poll);
     }
-    for (const [id, backend] of wanted) {
-      if (!this.#polls.has(id)) this.#polls.set(id, this.#open(backend));
-    }
+    if (leaving.length > 0) this.#closing = Promise.all([this.#closing, this.#closeAll(leaving)]);
   }
 
   #open(backend: Backend): Poll {
-    const { settings, clock, log, openSource = (of) => new PageClient(of, settings) } = this.#options;
+    const { settings, clock, log, openSource } = this.#options;
     return new Poll({
       id: backend.id,
-      source: openSource(backend),
-      reader: this.#reader,
+      source: openSource?.(backend) ?? this.#pageClient(backend),
+      reader: new SampleReader(this.#plan),
+      leanPath: leanBase(settings),
       timeoutMs: this.#timeoutMs,
       clock,
       log,
     });
+  }
+
+  #pageClient(backend: Backend): PageSource {
+    return new PageClient(backend, this.#options.settings, { access: this.#access, fleeting: true });
+  }
+
+  async #closeAll(polls: readonly Poll[]): Promise<void> {
+    const closing: Promise<void>[] = [];
+    for (const poll of polls) {
+      closing.push(this.#close(poll));
+      if (closing.length % CLOSINGS_MAX === 0) await sleep(this.#options.clock, 0);
+    }
+    await Promise.all(closing);
   }
 
   async #close(poll: Poll): Promise<void> {
@@ -162,20 +198,28 @@ export class Collector {
   async #gather(run: number): Promise<void> {
     const { clock } = this.#options;
     const isFirst = run === 0;
-    const idle = [...this.#polls].filter(([, poll]) => !poll.busy);
-    const fast = idle.filter(([, { lastMs = 0 }]) => lastMs <= this.#patienceMs);
+    const idle = [...this.#wanted.values()].filter(({ id }) => this.#polls.get(id)?.busy !== true);
+    const fast = idle.filter(({ id }) => (this.#polls.get(id)?.lastMs ?? 0) <= this.#patienceMs);
     const usualLimitMs = isFirst ? this.#firstGatherMs : this.#gatherMs;
     const spreadMs = idle.length > AT_ONCE_MAX ? usualLimitMs / 2 : 0;
     // where none is fast there is nobody to hold up: a moment for those that have become fast again
-    const expected = new Map(fast.length > 0 ? fast : idle);
+    const expected = new Set(fast.length > 0 ? fast : idle);
     const limitMs = fast.length > 0 ? usualLimitMs : spreadMs + this.#leastMs;
     const leastMs = isFirst ? undefined : this.#leastMs;
-    const gathering = new Gathering({ clock, expected: expected.size, spreadMs, limitMs, leastMs });
-    for (const [id, poll] of idle) {
-      void this.#collect(id, poll, spreadMs * phaseOf(id, run)).then((durationMs) => {
-        if (expected.has(id)) gathering.settled(durationMs);
-      });
-    }
+    const gathering = new Gathering({ clock, expected: expected.size, limitMs, leastMs });
+    const nowMs = clock.now();
+    const settled = (durationMs: number | undefined): void => {
+      gathering.settled(durationMs);
+    };
+    this.#pacer.start(
+      idle.map((backend) => ({
+        atMs: nowMs + (spreadMs === 0 ? 0 : spreadMs * phaseOf(backend.id, run)),
+        item: { backend, settled: expected.has(backend) ? settled : undefined },
+      })),
+      () => {
+        gathering.allAsked();
+      },
+    );
     await gathering.end();
     const { usualMs } = gathering;
     if (usualMs !== undefined)
@@ -183,13 +227,19 @@ export class Collector {
   }
 
   /** @returns how long the answer took; undefined: there is none. */
-  async #collect(id: BackendId, poll: Poll, delayMs: number): Promise<number | undefined> {
-    const outcome = await poll.collect(delayMs);
+  async #collect(backend: Backend): Promise<number | undefined> {
+    const { id } = backend;
+    let poll = this.#polls.get(id);
+    if (poll === undefined) {
+      poll = this.#open(backend);
+      this.#polls.set(id, poll);
+    }
+    const outcome = await poll.collect();
     if (outcome === undefined || this.#polls.get(id) !== poll) return undefined;
-    const isSample = outcome.kind === 'sample';
+    const isAnswer = outcome.kind !== 'failure';
     // A late answer is news that a failure after it, in the same run, must not hide.
-    if (isSample || this.#arrived.get(id)?.kind !== 'sample') this.#arrived.set(id, outcome);
-    return isSample ? outcome.durationMs : undefined;
+    if (isAnswer || (this.#arrived.get(id)?.kind ?? 'failure') === 'failure') this.#arrived.set(id, outcome);
+    return isAnswer ? outcome.durationMs : undefined;
   }
 
   #deliver(onRun: (run: CollectRun) => void, startedAtMs: number): void {

@@ -5,25 +5,32 @@ export type Families = ReadonlyMap<string, readonly Series[]>;
 
 /** A page with more series of the wanted names than this is not read. */
 export const SERIES_MAX = 10_000;
+/** Nor one with more lines: those of the largest page that an engine has are longer, and each takes its time. */
+export const LINES_MAX = 200_000;
 
 /**
  * Reads the series of the wanted names from a page in the Prometheus text format 0.0.4, in the order of the page.
  * Lines of other names are passed over unread. Never throws, whatever the bytes.
  * https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
- * @returns undefined when there are more than {@link SERIES_MAX}
+ * @returns undefined when there are more than {@link SERIES_MAX}, or more than {@link LINES_MAX} lines
  */
 export function parseExposition(page: Uint8Array, wanted: LineFinder): Families | undefined {
   const buffer = asBuffer(page);
   const families = new Map<string, Series[]>();
+  const lines = { left: LINES_MAX };
   let count = 0;
-  for (let line = wanted.find(buffer, 0); line !== undefined; line = wanted.find(buffer, line.end + 1)) {
+  for (
+    let line = wanted.find(buffer, 0, lines);
+    line !== undefined;
+    line = wanted.find(buffer, line.end + 1, lines)
+  ) {
     if (++count > SERIES_MAX) return undefined;
     const series = new Series(buffer, line.rest, line.end);
     const family = families.get(line.name);
     if (family === undefined) families.set(line.name, [series]);
     else family.push(series);
   }
-  return families;
+  return lines.left < 0 ? undefined : families;
 }
 
 const HEAD_BYTES = 16 * 1024;
@@ -35,6 +42,6 @@ export function looksLikeExposition(page: Uint8Array): boolean {
 }
 
 /** The same bytes, not copied. */
-function asBuffer(page: Uint8Array): Buffer {
+export function asBuffer(page: Uint8Array): Buffer {
   return Buffer.isBuffer(page) ? page : Buffer.from(page.buffer, page.byteOffset, page.byteLength);
 }

@@ -2,6 +2,7 @@ import { errors } from 'undici';
 import type { CollectFailure, CollectFailureKind } from '../core/model.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
+import { TlsError, tlsReason } from './tls-error.ts';
 
 /** By the code of an error of the operating system or of undici. */
 const KINDS: ReadonlyMap<string, CollectFailureKind> = new Map([
@@ -28,10 +29,12 @@ const KINDS: ReadonlyMap<string, CollectFailureKind> = new Map([
 export function fetchFailure(thrown: unknown): CollectFailure {
   const code = codeOf(thrown);
   const kind = kindOf(thrown, code);
-  return { kind, message: messageFor(kind, code, printable(messageOf(thrown))) };
+  const message = thrown instanceof Error && kind === 'tls' ? tlsReason(thrown) : messageOf(thrown);
+  return { kind, message: messageFor(kind, code, printable(message)) };
 }
 
 function kindOf(thrown: unknown, code: string): CollectFailureKind {
+  if (thrown instanceof TlsError || code.startsWith('ERR_SSL_')) return 'tls';
   if (thrown instanceof errors.HTTPParserError) return 'protocol';
   // undici has one code for a connection that was closed and for answers that make no sense.
   if (thrown instanceof errors.SocketError) return /closed/.test(thrown.message) ? 'reset' : 'protocol';
@@ -48,10 +51,13 @@ function messageFor(kind: CollectFailureKind, code: string, message: string): st
       return `reset: ${message}`;
     case 'timeout':
       return `timeout: ${message}`;
+    case 'tls':
+      return `TLS: ${message}`;
     case 'too_large':
       return `too large: ${code === 'UND_ERR_HEADERS_OVERFLOW' ? 'headers beyond 16 KiB' : 'more than 8 MiB'}`;
     case 'protocol':
       return `not HTTP/1.1: ${message}`;
+    case 'credentials':
     case 'status':
     case 'not_metrics':
     case 'metric_absent':

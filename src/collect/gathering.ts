@@ -9,8 +9,6 @@ export interface GatheringOptions {
   readonly clock: Clock;
   /** How many are waited for. */
   readonly expected: number;
-  /** The last of them is asked so much later. */
-  readonly spreadMs: number;
   /** It ends then at the latest. */
   readonly limitMs: number;
   /** The least that an answer is waited for. undefined: all are waited for until the limit. */
@@ -24,15 +22,14 @@ export interface GatheringOptions {
  */
 export class Gathering {
   readonly #options: GatheringOptions;
-  readonly #startedAtMs: number;
   readonly #over = new AbortController();
   readonly #durationsMs: number[] = [];
   #failed = 0;
+  #askedAtMs: number | undefined;
   #cancelEnd: (() => void) | undefined;
 
   constructor(options: GatheringOptions) {
     this.#options = options;
-    this.#startedAtMs = options.clock.now();
   }
 
   /**
@@ -45,16 +42,18 @@ export class Gathering {
     this.#consider();
   }
 
-  /** Resolves when it is over. To be called once, after all have been asked. */
+  /** The last one has been asked. */
+  allAsked(): void {
+    this.#askedAtMs = this.#options.clock.now();
+    this.#consider();
+  }
+
+  /** Resolves when it is over. To be called once. */
   async end(): Promise<void> {
-    const { clock, expected, spreadMs, limitMs } = this.#options;
+    const { clock, expected, limitMs } = this.#options;
     if (expected === 0) this.#over.abort();
-    const cancelSpread = clock.schedule(spreadMs, () => {
-      this.#consider();
-    });
     await sleep(clock, limitMs, this.#over.signal);
     this.#over.abort();
-    cancelSpread();
     this.#cancelEnd?.();
   }
 
@@ -66,18 +65,17 @@ export class Gathering {
   }
 
   #consider(): void {
-    const { clock, expected, spreadMs, leastMs } = this.#options;
+    const { clock, expected, leastMs } = this.#options;
     if (this.#over.signal.aborted) return;
     if (this.#durationsMs.length + this.#failed >= expected) {
       this.#over.abort();
       return;
     }
-    const elapsedMs = clock.now() - this.#startedAtMs;
-    if (leastMs === undefined || this.#cancelEnd !== undefined || elapsedMs < spreadMs) return;
+    if (leastMs === undefined || this.#cancelEnd !== undefined || this.#askedAtMs === undefined) return;
     const { usualMs } = this;
     if (usualMs === undefined) return;
-    const endMs = spreadMs + patienceMs(usualMs, leastMs);
-    this.#cancelEnd = clock.schedule(Math.max(0, endMs - elapsedMs), () => {
+    const endMs = this.#askedAtMs + patienceMs(usualMs, leastMs);
+    this.#cancelEnd = clock.schedule(Math.max(0, endMs - clock.now()), () => {
       this.#over.abort();
     });
   }

@@ -1,6 +1,8 @@
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
+/** More blanks than that before a name make it none. */
+const INDENT_MAX = 256;
 
 /** By byte: 1 where it may stand in a metric name, `[a-zA-Z0-9_:]`. */
 const NAME_BYTES = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -21,6 +23,11 @@ export interface FoundLine {
   readonly end: number;
 }
 
+/** How many lines of a page may still be looked at; below 0: it has more. */
+export interface LineBudget {
+  left: number;
+}
+
 /**
  * Finds the lines of a page that begin with one of a fixed set of metric names, without decoding or allocating for
  * the others. Two bytes, where the shortest name has its middle and its end, rule out nearly all lines and tell which
@@ -34,7 +41,7 @@ export class LineFinder {
   readonly #pairs = new Uint8Array(65_536);
   readonly #candidates: Name[][] = [];
 
-  /** @param names 1 to 255, none empty */
+  /** @param names at most 255, none empty */
   constructor(names: readonly string[]) {
     this.#last = Math.min(...names.map((name) => name.length)) - 1;
     this.#middle = this.#last >> 1;
@@ -46,20 +53,30 @@ export class LineFinder {
     }
   }
 
-  /** @returns the first line with a wanted name among those that begin at `start` or later; `start` begins a line. */
-  find(page: Buffer, start: number): FoundLine | undefined {
+  /**
+   * @param start begins a line
+   * @param budget what is looked at is taken off
+   * @returns the first line with a wanted name among those that begin at `start` or later, as far as the budget lasts
+   */
+  find(page: Buffer, start: number, budget: LineBudget): FoundLine | undefined {
+    if (this.#candidates.length === 0) return undefined;
     const pairs = this.#pairs;
     const last = this.#last;
     const middle = this.#middle;
-    for (let at = start; at < page.length; ) {
-      const from = skipBlanks(page, at);
+    let { left } = budget;
+    for (let at = start; at < page.length && --left >= 0; ) {
+      const from = isBlank(page[at]) ? skipBlanks(page, at, at + INDENT_MAX) : at;
       const index = pairs[pairAt(page, from + last, from + middle)] ?? 0;
       const found = index === 0 ? undefined : nameAt(page, from, this.#candidates[index - 1] ?? []);
       const newline = page.indexOf(NEWLINE, at);
       const end = newline === -1 ? page.length : newline;
-      if (found !== undefined) return { name: found.name, rest: from + found.bytes.length, end };
+      if (found !== undefined) {
+        budget.left = left;
+        return { name: found.name, rest: from + found.bytes.length, end };
+      }
       at = end + 1;
     }
+    budget.left = left;
     return undefined;
   }
 }
@@ -73,11 +90,15 @@ function nameAt(page: Buffer, start: number, names: readonly Name[]): Name | und
   return undefined;
 }
 
-/** @returns the first byte at or behind `start` that is neither a space nor a tab. */
-export function skipBlanks(page: Buffer, start: number): number {
+/** @returns the first byte at or behind `start` that is neither a space nor a tab, or `end`. */
+export function skipBlanks(page: Buffer, start: number, end = page.length): number {
   let at = start;
-  while (page[at] === SPACE || page[at] === TAB) at++;
+  while (at < end && isBlank(page[at])) at++;
   return at;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB;
 }
 
 function pairAt(bytes: Uint8Array, high: number, low: number): number {

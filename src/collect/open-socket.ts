@@ -1,15 +1,29 @@
 import { connect, type Socket } from 'node:net';
+import { sharedRead } from './shared-read.ts';
 
 /** Long enough for a lost SYN to be sent again, after 1 s. */
 const OPENING_SECONDS_MAX = 3;
 
 /**
  * Opens a TCP connection to an IP literal, within {@link OPENING_SECONDS_MAX}.
- * @param signal gives up and frees the socket while it is opening; afterwards it has no effect
+ * @param options.sharedReads see {@link sharedRead}
+ * @param options.signal gives up and frees the socket while it is opening; afterwards it has no effect
  */
-export function openSocket(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+export function openSocket(options: {
+  readonly address: string;
+  readonly port: number;
+  readonly sharedReads: boolean;
+  readonly signal: AbortSignal;
+}): Promise<Socket> {
+  const { address, port, sharedReads, signal } = options;
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: address, port, noDelay: true, timeout: OPENING_SECONDS_MAX * 1000 });
+    const socket: Socket = connect({
+      host: address,
+      port,
+      noDelay: true,
+      timeout: OPENING_SECONDS_MAX * 1000,
+      ...(sharedReads ? { onread: sharedRead(() => socket) } : {}),
+    });
     const onAbort = (): void => {
       socket.destroy(new Error('given up while opening'));
     };
@@ -20,6 +34,8 @@ export function openSocket(address: string, port: number, signal: AbortSignal): 
     const onConnect = (): void => {
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError);
+      // an error that comes before whoever gets it listens must not end the process
+      socket.on('error', ignore);
       socket.setTimeout(0, onTimeout);
       resolve(socket);
     };
@@ -34,4 +50,8 @@ export function openSocket(address: string, port: number, signal: AbortSignal): 
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+function ignore(): void {
+  // the socket is destroyed, which tells
 }

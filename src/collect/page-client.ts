@@ -1,58 +1,104 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { type buildConnector, Client, type Dispatcher, errors } from 'undici';
 import { PAGE_BYTES_MAX } from '../core/limits.ts';
-import type { Backend, CollectFailureKind, CollectSettings } from '../core/model.ts';
-import { printable } from '../runtime/text.ts';
+import type { Backend, CollectSettings } from '../core/model.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { type Access, AccessKeeper, type AccessTls } from './access.ts';
 import { fetchFailure } from './fetch-failure.ts';
-import { openSocket } from './open-socket.ts';
-import { OpeningGate } from './opening-gate.ts';
+import { Opener } from './opener.ts';
+import type { OpeningGate } from './opening-gate.ts';
+import { failedFetch, PageReceiver } from './page-receiver.ts';
 import type { PageResult, PageSource } from './page-source.ts';
+import { isAlert } from './tls-error.ts';
 
 const HEADER_BYTES_MAX = 16 * 1024;
-/** What is read of an answer that is not used, so that its connection can be kept. */
-const UNUSED_BYTES_MAX = 64 * 1024;
+/** Of one answer all told: in chunks, and before the answer proper, more can come than counts for the page. */
+const READ_BYTES_MAX = PAGE_BYTES_MAX + 1024 * 1024;
+/** Before an answer, as 103 Early Hints is. */
+const INTERIM_ANSWERS_MAX = 16;
 
-/** For the whole process: a fleet that comes up at once shall not flood the network with handshakes. */
-const openings = new OpeningGate(256);
+const NEWLINE = 0x0a;
 
 /** Between two fetches: undici opens a connection again after an answer that was cut off, and there is no use for it. */
 const IDLE = AbortSignal.abort();
 
-type Stage = 'no connection' | 'no answer' | 'page incomplete';
+type Stage =
+  | 'headers and certificates not read'
+  | 'no connection'
+  | 'no TLS'
+  | 'no answer'
+  | 'page incomplete';
+type Ready = Access & { readonly kind: 'ready' };
+
+interface Connection {
+  readonly socket: Socket;
+  /** What it broke with, by the operating system or TLS. */
+  broken: Error | undefined;
+}
 
 /**
- * Fetches one backend's metrics page over HTTP/1.1 on one kept connection. Redirects are not followed, proxy variables
- * of the environment have no effect, and nothing but a status of 200 with an unencoded body counts.
+ * Fetches one backend's metrics page over HTTP/1.1, plain or over TLS, on one kept connection. Redirects are not
+ * followed, proxy variables of the environment have no effect, and nothing but a status of 200 with an unencoded body
+ * counts.
  *
  * An idle connection is closed after 4 s, or earlier where the server announces so: uvicorn does after 5 s.
  */
 export class PageClient implements PageSource {
-  readonly #backend: Backend;
   readonly #settings: CollectSettings;
-  readonly #gate: OpeningGate;
+  readonly #access: AccessKeeper;
+  readonly #ownsAccess: boolean;
+  readonly #fleeting: boolean;
+  readonly #opener: Opener;
   readonly #client: Client;
-  readonly #headers: Readonly<Record<string, string>>;
+  /** As it was for the fetch under way. */
+  #tls: AccessTls | undefined;
   /** Ends the fetch under way. */
   #signal: AbortSignal = IDLE;
   #stage: Stage = 'no answer';
   /** Connections that were begun. */
   #connections = 0;
+  #connection: Connection | undefined;
+  /** Read from the connection before the request under way. */
+  #bytesBefore = 0;
+  #interimAnswers = 0;
+  /** Of the fetch under way. */
+  #receiver: PageReceiver | undefined;
+  #heard: AbortSignal | undefined;
   /** Settles when the latest connection is open or has failed; never rejects. */
   #opening: Promise<void> = Promise.resolve();
-  /** What the latest connection broke with, by the operating system. */
-  #broken: Error | undefined;
 
-  constructor(backend: Backend, settings: CollectSettings, gate: OpeningGate = openings) {
-    this.#backend = backend;
+  constructor(
+    backend: Backend,
+    settings: CollectSettings,
+    options: {
+      /** What all clients of a collector share; default: an own one. */
+      readonly access?: AccessKeeper;
+      readonly gate?: OpeningGate;
+      /**
+       * Whether a page is valid only until the event loop has its next turn, so that memory can be used again: a large
+       * fleet would fill it with garbage faster than it can be collected. Default: false.
+       */
+      readonly fleeting?: boolean;
+    } = {},
+  ) {
+    const { host, scheme, tls } = settings;
+    const { address } = backend;
+    const port = settings.port ?? backend.port;
     this.#settings = settings;
-    this.#gate = gate;
-    this.#headers = {
-      accept: 'text/plain;version=0.0.4;q=1,*/*;q=0.1',
-      'accept-encoding': 'identity',
-      'user-agent': 'plimsoll',
-      ...(settings.host === undefined ? {} : { host: settings.host }),
-    };
-    this.#client = new Client(`http://${backend.id}`, {
+    this.#fleeting = options.fleeting ?? false;
+    this.#ownsAccess = options.access === undefined;
+    this.#access = options.access ?? new AccessKeeper({ settings, clock: systemClock, log: silentLogger });
+    this.#opener = new Opener({
+      address,
+      port,
+      name: tls?.serverName ?? host ?? address,
+      gate: options.gate,
+      sharedReads: this.#fleeting,
+    });
+    this.#client = new Client(`${scheme}://${formatHostPort(address, port)}`, {
       connect: (_, callback) => {
         this.#opening = this.#connect(callback);
       },
@@ -65,10 +111,12 @@ export class PageClient implements PageSource {
     });
   }
 
-  async fetch(signal: AbortSignal): Promise<PageResult> {
+  async fetch(signal: AbortSignal, path = this.#settings.path): Promise<PageResult> {
     this.#signal = signal;
     try {
-      return await this.#fetch(signal);
+      const access = this.#access.current ?? (await this.#firstAccess(signal));
+      if (access === undefined) return this.#timeout();
+      return access.kind === 'failure' ? access : await this.#fetch(signal, path, access);
     } finally {
       this.#signal = IDLE;
     }
@@ -77,93 +125,127 @@ export class PageClient implements PageSource {
   async close(): Promise<void> {
     await this.#client.destroy();
     await this.#opening;
+    if (this.#ownsAccess) await this.#access.close();
+  }
+
+  /** undefined: the files are not read in time. */
+  async #firstAccess(signal: AbortSignal): Promise<Access | undefined> {
+    this.#stage = 'headers and certificates not read';
+    if (signal.aborted) return undefined;
+    await Promise.race([this.#access.ready(), once(signal, 'abort')]);
+    return this.#access.current;
   }
 
   /** A reset of a kept connection before any answer is no failure: the server had closed it. It is tried once more. */
-  async #fetch(signal: AbortSignal): Promise<PageResult> {
+  async #fetch(signal: AbortSignal, path: string, access: Ready): Promise<PageResult> {
     const connections = this.#connections;
-    const result = await this.#request(signal);
+    this.#tls = access.tls;
+    const result = await this.#request(signal, path, access);
     const kept = this.#connections === connections;
     const reset = result.kind === 'failure' && result.failure.kind === 'reset';
-    return kept && reset && this.#stage === 'no answer' ? this.#request(signal) : result;
+    return kept && reset && this.#stage === 'no answer' ? this.#request(signal, path, access) : result;
   }
 
-  async #request(signal: AbortSignal): Promise<PageResult> {
-    const { path, method } = this.#settings;
+  async #request(signal: AbortSignal, path: string, { headers }: Ready): Promise<PageResult> {
+    const { method } = this.#settings;
     this.#stage = 'no answer';
+    this.#bytesBefore = this.#connection?.socket.bytesRead ?? 0;
+    this.#interimAnswers = 0;
     try {
-      const response = await this.#client.request({ path, method, headers: this.#headers, signal });
-      this.#stage = 'page incomplete';
-      return await this.#read(response, signal);
+      return await this.#receive({ path, method, headers }, signal);
     } catch (error) {
       await this.#opening;
       return signal.aborted ? this.#timeout() : { kind: 'failure', failure: fetchFailure(error) };
     }
   }
 
-  async #read(response: Dispatcher.ResponseData, signal: AbortSignal): Promise<PageResult> {
-    const { body, headers } = response;
-    const refusal = refuse(response);
-    if (refusal !== undefined) {
-      await body.dump({ limit: UNUSED_BYTES_MAX, signal }).catch(() => undefined);
-      return refusal;
-    }
-    const page = await body.bytes();
-    // A body that only the end of the connection ends is complete only if that was an orderly one.
-    const delimited = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-    if (!delimited && this.#broken !== undefined) throw this.#broken;
-    return { kind: 'page', page };
+  #receive(request: Dispatcher.DispatchOptions, signal: AbortSignal): Promise<PageResult> {
+    return new Promise((resolve, reject) => {
+      let connection: Connection | undefined;
+      this.#receiver = new PageReceiver(this.#fleeting, {
+        onInterimAnswer: this.#onInterimAnswer,
+        onHead: () => {
+          this.#stage = 'page incomplete';
+          // there is another one as soon as this is broken
+          connection = this.#connection;
+        },
+        onEnd: (result, delimited) => {
+          this.#receiver = undefined;
+          const untold = result.kind === 'page' && !delimited;
+          if (untold && connection?.broken !== undefined) reject(connection.broken);
+          else resolve(untold ? endedByConnection(result.page) : result);
+        },
+        onError: (error) => {
+          this.#receiver = undefined;
+          reject(error);
+        },
+      });
+      this.#hear(signal);
+      this.#client.dispatch(request, this.#receiver);
+    });
   }
 
+  /** The signal of one fetch is mostly that of the next, too: it is listened to once. */
+  #hear(signal: AbortSignal): void {
+    if (signal.aborted) this.#receiver?.abort();
+    if (signal === this.#heard) return;
+    this.#heard = signal;
+    const onAbort = (): void => {
+      if (signal === this.#heard) this.#receiver?.abort();
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+  }
+
+  readonly #onInterimAnswer = (): void => {
+    if (++this.#interimAnswers <= INTERIM_ANSWERS_MAX) return;
+    throw new errors.HTTPParserError(`more than ${INTERIM_ANSWERS_MAX} interim answers`);
+  };
+
   #timeout(): PageResult {
-    return failure('timeout', `timeout after ${this.#settings.timeoutSeconds} s: ${this.#stage}`);
+    return failedFetch('timeout', `timeout after ${this.#settings.timeoutSeconds} s: ${this.#stage}`);
   }
 
   async #connect(callback: buildConnector.Callback): Promise<void> {
     this.#connections++;
     this.#stage = 'no connection';
-    this.#broken = undefined;
     let socket: Socket;
     try {
-      socket = await this.#open(this.#signal);
+      socket = await this.#opener.open(this.#tls, this.#signal, () => {
+        this.#stage = 'no TLS';
+      });
     } catch (error) {
       callback(error instanceof Error ? error : new Error(String(error)), null);
       return;
     }
+    if (socket.destroyed) {
+      callback(socket.errored ?? closedAtOnce(), null);
+      return;
+    }
     this.#stage = 'no answer';
+    const connection: Connection = { socket, broken: undefined };
+    this.#connection = connection;
+    this.#bytesBefore = 0;
+    socket.on('readable', () => {
+      if (socket.bytesRead - this.#bytesBefore <= READ_BYTES_MAX) return;
+      socket.destroy(new errors.ResponseExceededMaxSizeError());
+    });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // undici ends a connection by an error of its own when it is done with it.
-      if (error.syscall !== undefined) this.#broken = error;
+      if (error.syscall !== undefined || isAlert(error)) connection.broken = error;
     });
     callback(null, socket);
   }
-
-  async #open(signal: AbortSignal): Promise<Socket> {
-    const leave = await this.#gate.enter(signal);
-    if (leave === undefined) throw new Error('given up while waiting to be opened');
-    try {
-      return await openSocket(this.#backend.address, this.#backend.port, signal);
-    } finally {
-      leave();
-    }
-  }
 }
 
-/** Why an answer is not read, from its head. */
-function refuse({ statusCode, headers }: Dispatcher.ResponseData): PageResult | undefined {
-  if (statusCode !== 200) return failure('status', `status ${statusCode}`);
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    return failure(
-      'protocol',
-      `content-encoding ${printable(String(encoding), 40)} where identity was asked for`,
-    );
-  }
-  const type = String(headers['content-type'] ?? '');
-  if (/^\s*text\/html\b/i.test(type)) return failure('not_metrics', `not metrics: ${printable(type, 40)}`);
-  return undefined;
+/**
+ * A body that only the end of the connection ends is complete only if that was an orderly one. libuv may take a reset
+ * for one, when it comes together with data: then a last line that is cut off tells.
+ */
+function endedByConnection(page: Uint8Array): PageResult {
+  if (page.length === 0 || page.at(-1) === NEWLINE) return { kind: 'page', page };
+  return failedFetch('reset', 'reset: the page ends within a line');
 }
 
-function failure(kind: CollectFailureKind, message: string): PageResult {
-  return { kind: 'failure', failure: { kind, message } };
+function closedAtOnce(): Error {
+  return Object.assign(new Error('closed as soon as it was open'), { code: 'ECONNRESET' });
 }

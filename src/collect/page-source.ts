@@ -9,8 +9,10 @@ export interface PageSource {
   /**
    * Fetches the page; one fetch at a time. Whatever goes wrong is a result, and so is the end that `signal` puts to
    * it: a failure of the kind `timeout`.
+   * @returns the page; its bytes may be overwritten when the event loop has its next turn
+   * @param path with its query, as it is to be sent; default: the one of the settings
    */
-  fetch(signal: AbortSignal): Promise<PageResult>;
+  fetch(signal: AbortSignal, path?: string): Promise<PageResult>;
   /** Closes what is open. A fetch that is under way must have been ended by its signal. */
   close(): Promise<void>;
 }

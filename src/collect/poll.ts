@@ -1,21 +1,26 @@
 import type { BackendId, CollectFailureKind, CollectOutcome } from '../core/model.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
-import { messageOf } from '../runtime/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
-import { printable } from '../runtime/text.ts';
-import type { PageResult, PageSource } from './page-source.ts';
-import type { SampleReader } from './sample.ts';
+import type { PageSource } from './page-source.ts';
+import { phaseOf } from './phase.ts';
+import { type PageReader, Scrape, type Scraped } from './scrape.ts';
+
+/** A comparison of two pages ends after this and so many times what the full page took: it must not cost a sample. */
+const COMPARE_MS = 100;
+const COMPARE_TIMES = 3;
 
 /** The collections of one backend, one at a time. */
 export class Poll {
   readonly #id: BackendId;
   readonly #source: PageSource;
-  readonly #reader: SampleReader;
+  readonly #scrape: Scrape;
   readonly #timeoutMs: number;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #closing = new AbortController();
-  #running: Promise<CollectOutcome | undefined> | undefined;
+  /** Ends what is under way; once it has, another one takes its place. */
+  #end = new AbortController();
+  #closed = false;
+  #running: Promise<unknown> | undefined;
   #lastMs: number | undefined;
   #failing: CollectFailureKind | undefined;
   #percentage = false;
@@ -23,14 +28,16 @@ export class Poll {
   constructor(options: {
     readonly id: BackendId;
     readonly source: PageSource;
-    readonly reader: SampleReader;
+    readonly reader: PageReader;
+    /** Where the page may be read lean; undefined: it may not. */
+    readonly leanPath?: string | undefined;
     readonly timeoutMs: number;
     readonly clock: Clock;
     readonly log: Logger;
   }) {
     this.#id = options.id;
     this.#source = options.source;
-    this.#reader = options.reader;
+    this.#scrape = new Scrape({ ...options, leanPath: options.leanPath, spread: phaseOf(options.id, 0) });
     this.#timeoutMs = options.timeoutMs;
     this.#clock = options.clock;
     this.#log = options.log;
@@ -46,30 +53,34 @@ export class Poll {
   }
 
   /**
-   * Collects once, `delayMs` from the call on; only when not {@link busy}. Never rejects.
+   * Collects once; only when not {@link busy}. Never rejects.
    * @returns undefined when closed meanwhile
    */
-  collect(delayMs: number): Promise<CollectOutcome | undefined> {
-    this.#running = this.#collect(delayMs).finally(() => {
-      this.#running = undefined;
+  collect(): Promise<CollectOutcome | undefined> {
+    const outcome = this.#collect().then((result) => {
+      const isToBeCompared = this.#scrape.isToBeCompared && !this.#closed;
+      this.#running = isToBeCompared ? this.#compare() : undefined;
+      return result;
     });
-    return this.#running;
+    this.#running = outcome;
+    return outcome;
   }
 
   /** Ends the collection under way and closes the connection. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closed = true;
+    this.#end.abort();
     await this.#running;
     await this.#source.close();
   }
 
-  async #collect(delayMs: number): Promise<CollectOutcome | undefined> {
-    const closing = this.#closing.signal;
-    if (delayMs > 0) await sleep(this.#clock, delayMs, closing);
-    if (closing.aborted) return undefined;
+  async #collect(): Promise<CollectOutcome | undefined> {
     const startedAtMs = this.#clock.now();
-    const result = await this.#fetch(closing);
-    if (closing.aborted) return undefined;
+    const result = await this.#within(this.#timeoutMs, (signal) => this.#scrape.read(signal));
+    if (this.#closed) return undefined;
+    const reason = this.#scrape.lost;
+    if (reason !== undefined)
+      this.#log.info({ backend: this.#id, reason }, 'back from the lean page to the full one');
     const atMs = this.#clock.now();
     const times = { atMs, durationMs: atMs - startedAtMs };
     this.#lastMs = times.durationMs;
@@ -78,35 +89,38 @@ export class Poll {
     return outcome;
   }
 
-  async #fetch(closing: AbortSignal): Promise<PageResult> {
-    const end = new AbortController();
-    const abort = (): void => {
+  /** After the outcome, which it does not hold up. */
+  async #compare(): Promise<void> {
+    const limitMs = Math.min(this.#timeoutMs, COMPARE_MS + COMPARE_TIMES * (this.#lastMs ?? 0));
+    const verdict = await this.#within(limitMs, (signal) => this.#scrape.compare(signal));
+    this.#running = undefined;
+    this.#log.debug({ backend: this.#id, ...verdict }, 'compared a lean page with the full one');
+  }
+
+  /** Ends what runs after a time, and when closing. */
+  async #within<T>(limitMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#end.signal.aborted && !this.#closed) this.#end = new AbortController();
+    const end = this.#end;
+    const cancelDeadline = this.#clock.schedule(limitMs, () => {
       end.abort();
-    };
-    const cancelDeadline = this.#clock.schedule(this.#timeoutMs, abort);
-    closing.addEventListener('abort', abort);
+    });
     try {
-      return await this.#source.fetch(end.signal);
-    } catch (error) {
-      return { kind: 'failure', failure: { kind: 'internal', message: printable(messageOf(error)) } };
+      return await run(end.signal);
     } finally {
       cancelDeadline();
-      closing.removeEventListener('abort', abort);
     }
   }
 
-  #outcome(
-    result: PageResult,
-    times: { readonly atMs: number; readonly durationMs: number },
-  ): CollectOutcome {
+  #outcome(result: Scraped, times: { readonly atMs: number; readonly durationMs: number }): CollectOutcome {
     if (result.kind === 'failure') return { ...result, ...times };
-    const reading = this.#reader.read(result.page);
+    const { reading, page } = result;
     if (reading.kind === 'failure') return { ...reading, ...times };
+    if (reading.kind === 'asleep') return { kind: 'asleep', bytes: page.length, ...times };
     if (reading.percentage && !this.#percentage) {
       this.#percentage = true;
       this.#log.info({ backend: this.#id }, 'KV cache utilisation is above 1: read as a percentage');
     }
-    return { kind: 'sample', sample: reading.sample, bytes: result.page.length, ...times };
+    return { kind: 'sample', sample: reading.sample, engine: reading.engine, bytes: page.length, ...times };
   }
 
   /** A backend's collection is logged when it begins to fail, fails in another way, or succeeds again. */

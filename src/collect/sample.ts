@@ -1,129 +1,151 @@
-import type { CollectFailure, CollectFailureKind, Sample, ScorerName } from '../core/model.ts';
-import { printable } from '../runtime/text.ts';
-import { type Engine, type Metric, namesOf } from './engines/engine.ts';
-import { type Families, looksLikeExposition, parseExposition, SERIES_MAX } from './exposition.ts';
-import { LineFinder } from './line-finder.ts';
-import type { Series } from './series.ts';
+import type { EngineName, Sample, ScorerName } from '../core/model.ts';
+import type { Metric } from './engines/engine.ts';
+import { type Families, LINES_MAX, looksLikeExposition, parseExposition, SERIES_MAX } from './exposition.ts';
+import type { LineFinder } from './line-finder.ts';
+import type { MetricSet } from './metric-set.ts';
+import { type Failed, failed, mean, readMetric, sum, type Values } from './metric-values.ts';
+import { notMetrics, plainPage } from './plain-page.ts';
+import type { SamplePlan } from './sample-plan.ts';
 
-interface Failed {
-  readonly kind: 'failure';
-  readonly failure: CollectFailure;
+/** The engine that a page is of, and what was found on it. */
+interface Found {
+  /** undefined: none that is known, the settings name the metrics themselves. */
+  readonly engine: EngineName | undefined;
+  /** The series of the names that are read, by these. They hold on to the page. */
+  readonly families: Families;
 }
 
 export type SampleReading =
-  | {
+  | (Found & {
       readonly kind: 'sample';
       readonly sample: Sample;
       /** The page has KV utilisation as a percentage; the sample has it divided by 100. */
       readonly percentage: boolean;
-    }
+    })
+  /** The page says that the engine sleeps: it would not serve a request. */
+  | (Found & { readonly kind: 'asleep' })
   | Failed;
 
-type Values = { readonly kind: 'values'; readonly name: string; readonly values: readonly number[] } | Failed;
-
-/** No gauge or counter of an engine comes near, and sums of such values stay finite. */
-const VALUE_MAX = Number.MAX_SAFE_INTEGER;
-
-/** Turns the pages of one engine into samples. Unknown is not zero. */
+/** Turns the pages of one backend into samples, and remembers its engine. Unknown is not zero. */
 export class SampleReader {
-  readonly #engine: Engine;
-  readonly #required: readonly ScorerName[];
-  readonly #wanted: LineFinder;
+  readonly #plan: SamplePlan;
+  /** undefined: the engine is not known yet, or no longer. */
+  #set: MetricSet | undefined;
+  /** Its KV utilisation has been seen above 1, so that it counts to 100. */
+  #countsToHundred = false;
 
-  /**
-   * @param weighted the scorers that carry weight: a page without a usable value for one of them gives no sample, if
-   *   the engine has the metric at all; any other metric that is not usable is left undefined
-   */
-  constructor(engine: Engine, weighted: readonly ScorerName[]) {
-    this.#engine = engine;
-    this.#required = weighted.filter((scorer) => engine.gauges[scorer] !== undefined);
-    this.#wanted = new LineFinder(namesOf(engine));
+  constructor(plan: SamplePlan) {
+    this.#plan = plan;
+    this.#set = plan.configured;
+  }
+
+  /** undefined: not known. */
+  get engine(): EngineName | undefined {
+    return this.#set?.engine?.name;
+  }
+
+  /** The names of all that the next page is read for; undefined: the engine has to be found out first. */
+  get wantedNames(): readonly string[] | undefined {
+    return this.#set?.names;
   }
 
   /** Never throws, whatever the bytes. */
-  read(page: Uint8Array): SampleReading {
-    const families = parseExposition(page, this.#wanted);
-    if (families === undefined) return failed('too_large', `too large: more than ${SERIES_MAX} series`);
-    if (families.size === 0 && !looksLikeExposition(page)) return failed('not_metrics', notMetrics(page));
-    return this.#sample(families);
+  read(bytes: Uint8Array): SampleReading {
+    const plain = plainPage(bytes);
+    return plain.kind === 'failure' ? plain : this.#read(plain.page);
   }
 
-  #sample(families: Families): SampleReading {
-    const { gauges, finished, latency } = this.#engine;
+  #read(page: Buffer): SampleReading {
+    const set = this.#set;
+    if (set === undefined) return this.#recognize(page);
+    const families = familiesOf(page, set.finder);
+    if (families.kind === 'failure') return families;
+    const reading = this.#sample(families.families, set);
+    // one that is configured stays what it is
+    return isLost(reading, families.families, set) && this.#plan.configured === undefined
+      ? this.#recognize(page)
+      : reading;
+  }
+
+  #recognize(page: Buffer): SampleReading {
+    const all = familiesOf(page, this.#plan.everything);
+    if (all.kind === 'failure') return all;
+    const set = this.#plan.recognize(all.families);
+    if (set.engine !== this.#set?.engine) this.#countsToHundred = false;
+    this.#set = set.engine === undefined ? undefined : set;
+    if (set.names.length === 0) return failed('metric_absent', NO_ENGINE);
+    const wanted = new Set(set.names);
+    return this.#sample(new Map([...all.families].filter(([name]) => wanted.has(name))), set);
+  }
+
+  #sample(families: Families, set: MetricSet): SampleReading {
+    const found = { engine: set.engine?.name, families };
+    if (isAsleep(families, set.awake)) return { ...found, kind: 'asleep' };
+    const { TotalQueuedRequests, KVCacheUtilization, RunningRequests } = set.gauges;
     const values: Record<ScorerName, Values> = {
-      TotalQueuedRequests: valuesOf(families, gauges.TotalQueuedRequests),
-      KVCacheUtilization: utilizations(families, gauges.KVCacheUtilization),
-      RunningRequests: valuesOf(families, gauges.RunningRequests),
+      TotalQueuedRequests: readMetric(families, TotalQueuedRequests),
+      KVCacheUtilization: utilizations(readMetric(families, KVCacheUtilization)),
+      RunningRequests: readMetric(families, RunningRequests),
     };
-    for (const scorer of this.#required) {
+    for (const scorer of set.required) {
       const required = values[scorer];
       if (required.kind === 'failure') return required;
     }
     const kv = mean(values.KVCacheUtilization);
-    const percentage = isPercentage(values.KVCacheUtilization);
-    const sumSeconds = sum(valuesOf(families, latency?.sum));
-    const count = sum(valuesOf(families, latency?.count));
+    const percentage = this.#isPercentage(values.KVCacheUtilization, set);
+    const sumSeconds = sum(readMetric(families, set.latency.sum));
+    const count = sum(readMetric(families, set.latency.count));
     const sample: Sample = {
       queued: sum(values.TotalQueuedRequests),
       running: sum(values.RunningRequests),
       kvUtilization: kv !== undefined && percentage ? kv / 100 : kv,
-      finished: sum(valuesOf(families, finished)),
+      finished: sum(readMetric(families, set.finished)),
       latency: sumSeconds === undefined || count === undefined ? undefined : { sumSeconds, count },
     };
-    return { kind: 'sample', sample, percentage };
+    return { ...found, kind: 'sample', sample, percentage };
+  }
+
+  /** Utilisation is 0..1: a value above that tells that the engine counts to 100, and those of some engines may do so. */
+  #isPercentage(values: Values, { mayCountToHundred }: MetricSet): boolean {
+    if (values.kind === 'failure') return false;
+    const above = values.values.some((value) => value > 1);
+    if (above && mayCountToHundred) this.#countsToHundred = true;
+    return above || this.#countsToHundred;
   }
 }
 
-/** The values of a metric's series, all of them finite and at least 0. */
-function valuesOf(families: Families, metric: Metric | undefined): Values {
-  const names = metric?.names ?? [];
-  for (const name of names) {
-    const series = (families.get(name) ?? []).filter((of) => hasLabels(of, metric?.labels));
-    if (series.length === 0) continue;
-    const bad = series.find((of) => !(of.value >= 0 && of.value <= VALUE_MAX));
-    if (bad !== undefined) return failed('not_a_number', unusable(name, bad.text));
-    return { kind: 'values', name, values: series.map((of) => of.value) };
-  }
-  return failed('metric_absent', `metric absent: ${names.join(' or ')}`);
+const TOO_LARGE = `too large: more than ${SERIES_MAX} series of these metrics, or ${LINES_MAX} lines`;
+const NO_ENGINE =
+  'metric absent: none of an engine that is known; some show theirs from the first request on, others are named by Metrics';
+
+/** The wanted series of a page, or why it is none. */
+function familiesOf(
+  page: Buffer,
+  wanted: LineFinder,
+): { readonly kind: 'families'; readonly families: Families } | Failed {
+  const families = parseExposition(page, wanted);
+  if (families === undefined) return failed('too_large', TOO_LARGE);
+  if (families.size === 0 && !looksLikeExposition(page)) return notMetrics(page);
+  return { kind: 'families', families };
 }
 
-function utilizations(families: Families, metric: Metric | undefined): Values {
-  const read = valuesOf(families, metric);
+/**
+ * Whether a page may be of another engine than it was read for: nothing of that is there, or not all. Engines have names
+ * in common, so that one may have been taken for another when its page was incomplete.
+ */
+function isLost(reading: SampleReading, families: Families, { own }: MetricSet): boolean {
+  if (reading.kind === 'failure' && reading.failure.kind === 'metric_absent') return true;
+  return own.length > 0 && !own.some((name) => families.has(name));
+}
+
+/** Several engines on one page: as long as one of them is awake, requests are served. */
+function isAsleep(families: Families, awake: Metric): boolean {
+  const read = readMetric(families, awake);
+  return read.kind === 'values' && read.values.every((value) => value === 0);
+}
+
+function utilizations(read: Values): Values {
   if (read.kind === 'failure') return read;
   const high = read.values.find((value) => value > 100);
-  return high === undefined ? read : failed('not_a_number', unusable(read.name, `${high}, more than 100 %`));
-}
-
-function hasLabels(series: Series, wanted: Metric['labels']): boolean {
-  if (wanted === undefined) return true;
-  const labels = series.labels;
-  return Object.entries(wanted).every(([name, value]) => labels.get(name) === value);
-}
-
-function sum(values: Values): number | undefined {
-  return values.kind === 'failure' ? undefined : values.values.reduce((total, value) => total + value, 0);
-}
-
-function mean(values: Values): number | undefined {
-  const total = sum(values);
-  return values.kind === 'failure' || total === undefined ? undefined : total / values.values.length;
-}
-
-/** Utilisation is 0..1: a value above that tells that the engine counts to 100. */
-function isPercentage(values: Values): boolean {
-  return values.kind === 'values' && values.values.some((value) => value > 1);
-}
-
-function unusable(name: string, text: string): string {
-  return `${name} is ${text === '' ? 'without a value' : printable(text)}`;
-}
-
-function notMetrics(page: Uint8Array): string {
-  if (page.length === 0) return 'not metrics: an empty page';
-  const head = Buffer.from(page.buffer, page.byteOffset, Math.min(page.byteLength, 60)).toString('latin1');
-  return `not metrics: a page that begins with ${JSON.stringify(printable(head.trim(), 40))}`;
-}
-
-function failed(kind: CollectFailureKind, message: string): Failed {
-  return { kind: 'failure', failure: { kind, message } };
+  return high === undefined ? read : failed('not_a_number', `${read.name} is ${high}, more than 100 %`);
 }

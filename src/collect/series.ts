@@ -8,6 +8,7 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
+const NUMBER_SIGN = 0x23;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
 const POINT = 0x2e;
@@ -16,7 +17,10 @@ const BACKSLASH = 0x5c;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/** One line of a wanted name. A timestamp is checked and passed over. Text is decoded only when it is asked for. */
+/**
+ * One line of a wanted name. A timestamp and an exemplar are checked and passed over. Text is decoded only when it is
+ * asked for.
+ */
 export class Series {
   /** NaN also when the line breaks the format. */
   readonly value: number;
@@ -29,11 +33,12 @@ export class Series {
   /** Reads a line from `start`, the first byte behind its name, to `end`, its newline or the end of the page. */
   constructor(page: Buffer, start: number, end: number) {
     this.#page = page;
-    const open = skipBlanks(page, start);
-    const close = page[open] === BRACE_OPEN ? endOfLabels(page, open + 1, end) : open;
+    // one that is too long is not looked at any further
+    const open = end - start > LINE_BYTES_MAX ? end : skipBlanks(page, start);
+    const close = open < end && page[open] === BRACE_OPEN ? endOfLabels(page, open + 1, end) : open;
     const from = skipBlanks(page, close ?? end);
     const to = endOfToken(page, from, end);
-    const broken = from === to || !isTimestamp(page, to, end) || end - start > LINE_BYTES_MAX;
+    const broken = from === to || !isRest(page, to, end);
     this.value = broken ? Number.NaN : readNumber(page, from, to);
     this.#textStart = broken ? start : from;
     this.#textEnd = broken ? end : to;
@@ -47,6 +52,42 @@ export class Series {
     return this.#page.toString('utf8', this.#textStart, end).trim();
   }
 
+  /** The labels as they stand on the page, in braces; empty: there are none, or the line breaks the format. */
+  get labelText(): string {
+    return this.#page.toString('latin1', this.#labelsStart, this.#labelsEnd);
+  }
+
+  /** Whether another series of the same page has the same {@link labelText}. */
+  repeats(other: Series): boolean {
+    const length = this.#labelsEnd - this.#labelsStart;
+    if (other.#labelsEnd - other.#labelsStart !== length) return false;
+    return (
+      this.#page.compare(
+        this.#page,
+        other.#labelsStart,
+        other.#labelsEnd,
+        this.#labelsStart,
+        this.#labelsEnd,
+      ) === 0
+    );
+  }
+
+  /** The value of one label, escapes undone; empty: it is not there. */
+  label(wanted: string): string {
+    const page = this.#page;
+    const end = this.#labelsEnd;
+    let at = this.#labelsStart === end ? end : skipBlanks(page, this.#labelsStart + 1);
+    while (at < end && page[at] !== BRACE_CLOSE) {
+      const nameEnd = endOfName(page, at, end);
+      const quote = skipBlanks(page, skipBlanks(page, nameEnd) + 1);
+      const close = endOfString(page, quote, end);
+      if (isName(page, at, nameEnd, wanted)) return unescape(page.toString('utf8', quote + 1, close - 1));
+      at = skipBlanks(page, close);
+      if (page[at] === COMMA) at = skipBlanks(page, at + 1);
+    }
+    return '';
+  }
+
   /** Escapes undone; empty in a line that breaks the format. */
   get labels(): ReadonlyMap<string, string> {
     return decodeLabels(this.#page.toString('utf8', this.#labelsStart, this.#labelsEnd));
@@ -58,19 +99,41 @@ function endOfLabels(page: Buffer, start: number, end: number): number | undefin
   let at = skipBlanks(page, start);
   while (page[at] !== BRACE_CLOSE) {
     const name = at;
-    while (isLabelByte(page[at])) at++;
+    at = endOfName(page, at, end);
     const equals = skipBlanks(page, at);
     const quote = skipBlanks(page, equals + 1);
-    if (at === name || page[equals] !== EQUALS || page[quote] !== QUOTE) return undefined;
-    at = quote + 1;
-    while (page[at] !== QUOTE) {
-      if (at >= end) return undefined;
-      at += page[at] === BACKSLASH ? 2 : 1;
-    }
-    at = skipBlanks(page, at + 1);
+    if (at === name || at > end || page[equals] !== EQUALS || page[quote] !== QUOTE) return undefined;
+    const close = endOfString(page, quote, end);
+    if (close > end) return undefined;
+    at = skipBlanks(page, close);
     if (page[at] === COMMA) at = skipBlanks(page, at + 1);
     else if (page[at] !== BRACE_CLOSE) return undefined;
   }
+  return at + 1;
+}
+
+/** @returns the first byte behind the name of a label; a quoted one may have any bytes. */
+function endOfName(page: Buffer, start: number, end: number): number {
+  if (page[start] === QUOTE) return endOfString(page, start, end);
+  let at = start;
+  while (isLabelByte(page[at])) at++;
+  return at;
+}
+
+/** Whether a name of ASCII letters stands there, in quotes or not. */
+function isName(page: Buffer, start: number, end: number, wanted: string): boolean {
+  const quotes = page[start] === QUOTE ? 1 : 0;
+  if (end - start - 2 * quotes !== wanted.length) return false;
+  for (let i = 0; i < wanted.length; i++) {
+    if (page[start + quotes + i] !== wanted.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/** @returns the first byte behind the quote that closes the string which `quote` opens, or one beyond `end`. */
+function endOfString(page: Buffer, quote: number, end: number): number {
+  let at = quote + 1;
+  while (at < end && page[at] !== QUOTE) at += page[at] === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
@@ -87,14 +150,17 @@ function endOfToken(page: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** Whether nothing but blanks and at most one whole number stands between `start` and `end`. */
-function isTimestamp(page: Buffer, start: number, end: number): boolean {
+/** Whether nothing but blanks, at most one timestamp and, behind a number sign, an exemplar stands between the two. */
+function isRest(page: Buffer, start: number, end: number): boolean {
   let at = start;
   while (at < end && isBlank(page[at])) at++;
   if (at < end && page[at] === MINUS) at++;
   while (at < end && isDigit(page[at])) at++;
+  // OpenMetrics has seconds with a fraction where others have milliseconds
+  if (at < end && page[at] === POINT) at++;
+  while (at < end && isDigit(page[at])) at++;
   while (at < end && isBlank(page[at])) at++;
-  return at === end;
+  return at === end || page[at] === NUMBER_SIGN;
 }
 
 /** A carriage return is one too: it stands before the newline of a page with CRLF. */
@@ -106,19 +172,19 @@ function isDigit(byte: number | undefined): byte is number {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-const LABEL = /([a-zA-Z0-9_]+)[ \t]*=[ \t]*"([^"\\]*(?:\\[^][^"\\]*)*)"/g;
+const LABEL = /(?:([a-zA-Z0-9_]+)|"([^"\\]*(?:\\[^][^"\\]*)*)")[ \t]*=[ \t]*"([^"\\]*(?:\\[^][^"\\]*)*)"/g;
 
 function decodeLabels(text: string): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
-  for (const [, name, value] of text.matchAll(LABEL)) {
-    if (name === undefined || value === undefined) continue;
-    labels.set(name, value.includes('\\') ? unescape(value) : value);
+  for (const [, name, quoted = '', value = ''] of text.matchAll(LABEL)) {
+    labels.set(name ?? unescape(quoted), unescape(value));
   }
   return labels;
 }
 
 /** `\\`, `\"` and `\n`; a backslash before anything else stands for itself. */
 function unescape(value: string): string {
+  if (!value.includes('\\')) return value;
   return value.replace(/\\([\\"n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 }
 

@@ -36,7 +36,8 @@ function heading({ backend, health, weight, shareRatio }: BackendExplanation): s
 function sampleSentence(of: BackendExplanation): string | undefined {
   const { sample, sampleUse } = of;
   if (sampleUse === 'aside') return 'Configured weight 0: polled and shown, takes no traffic.';
-  const values = sample === null ? 'Never sampled' : sampleWords(sample);
+  if (sampleUse === 'asleep') return 'Its engine sleeps: polled and shown, takes no traffic until it wakes.';
+  const values = sample === null ? 'Never sampled' : sampleWords(sample, of.engine);
   const perShare = of.configuredShare === 1 || of.signals.length === 0 ? '' : `; ${perUnit(of)}`;
   switch (sampleUse) {
     case 'fresh':
@@ -56,18 +57,17 @@ function sampleSentence(of: BackendExplanation): string | undefined {
   }
 }
 
-function sampleWords({
-  ageSeconds,
-  queuedRequests,
-  runningRequests,
-  kvCacheRatio,
-}: SampleExplanation): string {
+function sampleWords(
+  { ageSeconds, queuedRequests, runningRequests, kvCacheRatio }: SampleExplanation,
+  engine: BackendExplanation['engine'],
+): string {
   const parts = [
     `${known(queuedRequests)} queued`,
     `${known(runningRequests)} running`,
     `${known(kvCacheRatio)} of the KV cache`,
   ];
-  return `Sample, ${duration(ageSeconds)} old: ${parts.join(', ')}`;
+  const whose = engine === null ? '' : ` of ${engine}`;
+  return `Sample${whose}, ${duration(ageSeconds)} old: ${parts.join(', ')}`;
 }
 
 function known(value: number | null): string {
@@ -235,6 +235,6 @@ function newestSentence(of: BackendExplanation, newest: BackendExplanation | und
   if (newest === undefined || of.health === null) return undefined;
   const [before, after] = [of, newest].map(({ unditheredWeight }) => figure(Math.round(unditheredWeight)));
   if (after === before) return undefined;
-  const from = newest.sample === null ? '' : ` (${sampleWords(newest.sample)})`;
+  const from = newest.sample === null ? '' : ` (${sampleWords(newest.sample, newest.engine)})`;
   return `Newest evaluation: ${after} instead of ${before}${from}.`;
 }

@@ -14,6 +14,7 @@ import type {
   SpeedExplanation,
   XdsStreamsExplanation,
 } from '../admin/explanation.ts';
+import { ENGINES } from '../collect/engines/catalogue.ts';
 import { aFlag, aNumber, aText, type Fields, listOf, objectOf, oneOf, orNull, type Shape } from './shape.ts';
 
 /** What one finds at an address need not be a Plimsoll, nor one of this version. */
@@ -98,6 +99,8 @@ const sample = objectOf({
   kvCacheRatio: orNull(aNumber),
 } satisfies Fields<SampleExplanation>);
 
+const engine = oneOf(ENGINES.map(({ name }) => name));
+
 const backend = objectOf({
   backend: aText,
   health: orNull(oneOf(['HEALTHY', 'UNHEALTHY', 'DRAINING'])),
@@ -106,7 +109,8 @@ const backend = objectOf({
   configuredWeight: aNumber,
   configuredShare: aNumber,
   sample: orNull(sample),
-  sampleUse: oneOf(['fresh', 'last', 'worst', 'mean', 'frozen', 'aside', 'removed', 'none']),
+  engine: orNull(engine),
+  sampleUse: oneOf(['fresh', 'last', 'worst', 'mean', 'frozen', 'aside', 'asleep', 'removed', 'none']),
   missedEvaluations: aNumber,
   failure: orNull(
     objectOf({ kind: aText, message: aText } satisfies Fields<NonNullable<BackendExplanation['failure']>>),

@@ -1,9 +1,10 @@
 import { effectiveFile, writeYaml } from '../config/effective.ts';
 import { loadFields } from '../config/load.ts';
-import { formatMistake, type Mistake } from '../config/mistake.ts';
+import { formatMistake, type Mistake, REDACTED } from '../config/mistake.ts';
 import type { ConfigurationFile } from '../config/schema.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
+import { leanWarnings } from './lean-warnings.ts';
 
 /** Where the texts of a command go; each ends with a newline. */
 export interface ValidateOutput {
@@ -17,12 +18,13 @@ export const DIFFERENCES: readonly string[] = [
   'Weights follow the load by feedback (Policy: Adaptive) instead of the plain normalised score; Policy: Linear is nearest to that.',
   'Sidecars weigh in their own requests in flight (EnvoyLbPolicy: LeastRequest); EnvoyLbPolicy: RoundRobin does not.',
   'The thresholds of saturation are public: Saturation.',
+  'The engine of each backend is found by its metrics page, and its own names are read (Engine: Auto); Engine names one, Metrics other names.',
   'In overload sidecars refuse a share of the requests beforehand (Saturation.Admission: Proportional); None leaves it to the thresholds.',
 ];
 
 /**
  * Checks a configuration file. A good one is printed with every default filled in, as YAML that can be used in its
- * place, or with `json` as one object; of a bad one every mistake is.
+ * place (but for values of headers, which may be secret), or with `json` as one object; of a bad one every mistake is.
  * @returns the exit code: 0, or 64 when there is a mistake.
  */
 export async function validate(
@@ -56,14 +58,20 @@ function printEffective(
   io: ValidateOutput,
 ): void {
   const configuration = effectiveFile(fields);
+  const warnings = leanWarnings(fields);
   if (json) {
-    io.out(`${JSON.stringify({ file: config, valid: true, configuration, differences: DIFFERENCES })}\n`);
+    const result = { file: config, valid: true, configuration, warnings, differences: DIFFERENCES };
+    io.out(`${JSON.stringify(result)}\n`);
     return;
   }
+  const yaml = writeYaml(configuration);
   io.out(
     [
       `# ${printable(config)} with every default filled in\n`,
-      writeYaml(configuration),
+      yaml.includes(REDACTED) ? '# Values of headers are not shown: put them in, or {File: PATH}.\n' : '',
+      yaml,
+      warnings.length === 0 ? '' : '\n# Warnings\n',
+      ...warnings.map((warning) => `# - ${warning}\n`),
       '\n# Differences from the component this follows\n',
       ...DIFFERENCES.map((difference) => `# - ${difference}\n`),
     ].join(''),

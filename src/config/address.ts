@@ -34,6 +34,17 @@ export function parseDestination(text: string): Parsed<string> {
   return { kind: 'bad', reason: 'no server can be reached at this address' };
 }
 
+const LINK_LOCAL = new BlockList();
+LINK_LOCAL.addSubnet('169.254.0.0', 16);
+// the same seen through the translation of RFC 6052
+LINK_LOCAL.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
+
+/** Whether an address in canonical form is of this link only, as those are where clouds tell a machine its secrets. */
+export function isLinkLocal(address: string): boolean {
+  return LINK_LOCAL.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
 const HOST_NAME = 'a host name is none';
 const DISCOVERY = 'names are not looked up, write their addresses';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Path, showValue } from './mistake.ts';
+import { isSecret } from './fields.ts';
+import { hideValue, type Path, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';
 import { COMPONENT_TYPE, component, configurationFile } from './schema.ts';
 import { items, plainObject, type TreeNode } from './tree.ts';
@@ -20,12 +21,13 @@ export function checkFields(top: TreeNode, report: ReportField): TreeNode {
 function checkNode(node: TreeNode, field: z.core.$ZodType, report: ReportField): TreeNode {
   const schema = bare(field, isMap(node));
   if (schema instanceof z.ZodObject && isMap(node)) return checkMap(node, schema, report);
+  if (schema instanceof z.ZodRecord && isMap(node)) return checkRecord(node, schema, report);
   if (schema instanceof z.ZodArray && items(node).length > 0) {
     const children = items(node).map((item) => checkNode(item, schema.element, report));
     return { ...node, value: children.map((child) => child.value), children: new Map(children.entries()) };
   }
   const issue = firstIssue(field, node.value);
-  if (issue !== undefined) report(node.at, node.path, wrong(issue, node));
+  if (issue !== undefined) report(node.at, node.path, wrong(issue, node, isSecret(bare(field, false))));
   return node;
 }
 
@@ -58,6 +60,17 @@ function checkMap(node: TreeNode, schema: z.ZodObject, report: ReportField): Tre
   for (const [key, field] of fields) {
     const issue = children.has(key) ? undefined : firstIssue(field, undefined);
     if (issue !== undefined) report(node.at, [...node.path, key], `is missing; it must be ${issue.message}`);
+  }
+  return { ...node, value: plainObject(children), children };
+}
+
+/** A map with keys of the operator's choice. */
+function checkRecord(node: TreeNode, schema: z.ZodRecord, report: ReportField): TreeNode {
+  const children = new Map<string, TreeNode>();
+  for (const [key, child] of node.children) {
+    const issue = firstIssue(schema.keyType, key);
+    if (issue !== undefined) report(child.keyAt, child.path, `the key must be ${issue.message}`);
+    children.set(String(key), checkNode(child, schema.valueType, report));
   }
   return { ...node, value: plainObject(children), children };
 }
@@ -102,9 +115,10 @@ function firstIssue(schema: z.core.$ZodType, value: unknown): Issue | undefined 
   return z.safeParse(schema, value).error?.issues[0];
 }
 
-function wrong(issue: Issue, { path, value }: TreeNode): string {
+function wrong(issue: Issue, { path, value }: TreeNode, isHidden: boolean): string {
   const subject = path.length === 0 ? 'the file is' : 'is';
-  return `${subject} ${showValue(value)}, but must be ${issue.message}${advice(issue, value)}`;
+  const shown = isHidden ? hideValue(value) : showValue(value);
+  return `${subject} ${shown}, but must be ${issue.message}${advice(issue, value)}`;
 }
 
 function advice(issue: Issue, value: unknown): string {

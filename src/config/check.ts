@@ -1,7 +1,9 @@
 import { formatHostPort } from '../runtime/host-port.ts';
 import { INTERVAL_SECONDS } from '../core/limits.ts';
-import { overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
+import { isLinkLocal, overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
+import { checkEngine } from './check-engine.ts';
 import { checkFields } from './check-fields.ts';
+import { checkHttp } from './check-http.ts';
 import { formatPath, type Mistake, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';
 import {
@@ -11,7 +13,7 @@ import {
   defaultQueueMarks,
   XDS_LISTEN,
 } from './schema.ts';
-import { find, items, type TreeNode } from './tree.ts';
+import { find, items, type Report, type TreeNode } from './tree.ts';
 
 export type Checked =
   | { readonly kind: 'valid'; readonly fields: ConfigurationFile }
@@ -32,8 +34,6 @@ export function check(top: TreeNode, file: string): Checked {
   if (mistakes.length > 0) return { kind: 'invalid', mistakes };
   return { kind: 'valid', fields: configurationFile.parse(known.value) };
 }
-
-type Report = (node: TreeNode, message: string) => void;
 
 function checkRules(top: TreeNode, report: Report): void {
   const groups = items(top.children.get('ServerGroups'));
@@ -96,8 +96,16 @@ function checkNames(
 function checkServers(group: TreeNode, report: Report): void {
   const servers = items(group.children.get('Servers'));
   const seen = new Map<string, TreeNode>();
+  const allowsLinkLocal = group.children.get('AllowLinkLocal')?.value === true;
   for (const server of servers) {
     const address = parseField(server, 'Address', parseDestination);
+    if (address !== undefined && !allowsLinkLocal && isLinkLocal(address.value)) {
+      report(
+        address.node,
+        `is ${showValue(address.node.value)}, a link-local address, where clouds give out secrets; ` +
+          'a group with AllowLinkLocal: true may have it',
+      );
+    }
     const port = server.children.get('Port')?.value;
     if (address === undefined || typeof port !== 'number') continue;
     const id = formatHostPort(address.value, port);
@@ -124,6 +132,8 @@ function checkComponents(extension: TreeNode, report: Report): void {
   for (const component of components) {
     if (component !== components[0]) report(component, 'is a second component, but there must be only one');
     checkInterval(component, report);
+    checkHttp(component, report);
+    checkEngine(component, report);
     const scheduler = find(component, ['Config', 'Scheduler']);
     if (!scheduler.found) continue;
     const scorers = scheduler.node.children.get('Scorers');

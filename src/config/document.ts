@@ -84,9 +84,13 @@ function syntaxMistakes(document: Document.Parsed, lines: Lines, file: string): 
 
 const TAB = 'a tab in the indentation, but YAML is indented by spaces';
 
+/** Where the YAML library quotes the document; the place is told anyway, and what stands there may be a secret. */
+const QUOTING = /(?<=token in YAML stream|header includes extra characters): [^]*$/;
+
 function explain(error: YAMLError, line: string): string {
-  const message = printable(error.message, 200);
-  if (error.code === 'TAG_RESOLVE_FAILED') return `a tag is not supported: ${message.replace(/^.*?: /, '')}`;
+  if (error.code === 'TAG_RESOLVE_FAILED')
+    return 'a tag is not supported; a value that begins with ! needs quotes';
+  const message = printable(error.message.replace(QUOTING, ''), 200);
   const hint = /\[[\da-f:.]*\]:\d/i.test(line) ? '; an address in brackets needs quotes' : '';
   return `not valid YAML: ${message}${hint}`;
 }

@@ -1,9 +1,27 @@
 import { Document, isScalar, visit } from 'yaml';
 import { formatHostPort } from '../runtime/host-port.ts';
-import { resolveLbPolicy, resolveSaturation } from './resolve.ts';
-import type { ComponentFields, ConfigurationFile, ConfigurationInput } from './schema.ts';
+import { REDACTED } from './mistake.ts';
+import {
+  resolveLbPolicy,
+  resolveLeanScrape,
+  resolvePath,
+  resolvePort,
+  resolveSaturation,
+  resolveScheme,
+} from './resolve.ts';
+import type {
+  ComponentFields,
+  ConfigurationFile,
+  ConfigurationInput,
+  HttpMetricCollectFields,
+} from './schema.ts';
 
-/** A valid file as an operator would write it with every default in place. It stands for the same configuration. */
+type HeaderFields = NonNullable<HttpMetricCollectFields['Headers']>;
+
+/**
+ * A valid file as an operator would write it with every default in place. It stands for the same configuration, but for
+ * the values of headers, which are not shown.
+ */
 export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
   return {
     Xds: { ...file.Xds, Listen: formatHostPort(file.Xds.Listen.host, file.Xds.Listen.port) },
@@ -16,6 +34,7 @@ export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
       EnvoyLbPolicy: resolveLbPolicy(group),
       RetryAfterSeconds: group.RetryAfterSeconds,
       OutlierDetection: group.OutlierDetection,
+      AllowLinkLocal: group.AllowLinkLocal,
       Servers: group.Servers,
     })),
     ServiceExtensions: file.ServiceExtensions.map((extension) => ({
@@ -24,12 +43,38 @@ export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
         ...component,
         Config: {
           ...component.Config,
+          MetricCollector: effectiveCollector(component.Config.MetricCollector),
           Scheduler: { ...component.Config.Scheduler, Saturation: effectiveSaturation(component.Config) },
         },
       })),
     })),
     Listeners: file.Listeners,
   };
+}
+
+function effectiveCollector(collector: ComponentFields['Config']['MetricCollector']) {
+  const http = collector.HttpMetricCollect;
+  const { Host: host, Method: method, ...others } = http;
+  const port = resolvePort(http);
+  return {
+    ...collector,
+    HttpMetricCollect: {
+      ...(host === undefined ? {} : { Host: host }),
+      Path: resolvePath(http),
+      Method: method,
+      ...(port === undefined ? {} : { Port: port }),
+      Scheme: resolveScheme(http),
+      ...others,
+      ...(http.Headers === undefined ? {} : { Headers: withoutSecrets(http.Headers) }),
+      LeanScrape: resolveLeanScrape(http),
+    },
+  };
+}
+
+function withoutSecrets(headers: HeaderFields): HeaderFields {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? REDACTED : value]),
+  );
 }
 
 function effectiveSaturation(config: ComponentFields['Config']) {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { NAME_LENGTH, PORT } from '../core/limits.ts';
+import { HEADER_VALUE_LENGTH_MAX, isHeaderValue } from '../runtime/header-value.ts';
 import { type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
 
 /*
- * The kinds of fields. The error of each is its rule, what a value must be: a mistake prints it after the value.
+ * The kinds of fields. The error of each is its rule, what a value must be: a mistake prints it after the value, and the
+ * reference tells it. `examples` are for the reference and for editors; a field may have its own in place of its kind's.
  */
 
 /** Longest duration of ours. A day, and far below where timers overflow. */
@@ -69,7 +71,7 @@ export function reference(what: string) {
 }
 
 export function port() {
-  return integer(PORT.min, PORT.max);
+  return integer(PORT.min, PORT.max).meta({ examples: [8000] });
 }
 
 /** A string that `parse` understands; the value is what it makes of it. */
@@ -84,17 +86,18 @@ function parsed<T>(rule: string, parse: (text: string) => Parsed<T>) {
 
 /** An IP literal to connect to, in canonical form. */
 export function destination() {
-  return parsed('an IP literal', parseDestination);
+  return parsed('an IP literal', parseDestination).meta({ examples: ['10.0.3.11'] });
 }
 
 /** An IP literal to listen on, in canonical form. */
 export function listenIp() {
-  return parsed('an IP literal', parseIp);
+  return parsed('an IP literal', parseIp).meta({ examples: ['0.0.0.0'] });
 }
 
 /** HOST:PORT to listen on; the value is a ListenAddress. */
 export function listen() {
-  return parsed('an IP literal and a port, like 127.0.0.1:18000 or "[::1]:18000"', parseListen);
+  const rule = 'an IP literal and a port, like 127.0.0.1:18000 or "[::1]:18000"';
+  return parsed(rule, parseListen).meta({ examples: ['10.0.0.5:9090'] });
 }
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
@@ -105,7 +108,8 @@ export function domainName() {
   return z
     .string({ error })
     .max(253, { error })
-    .regex(new RegExp(`^${DOMAIN_NAME}$`), { error });
+    .regex(new RegExp(`^${DOMAIN_NAME}$`), { error })
+    .meta({ examples: ['vllm.example.com'] });
 }
 
 /** The path of a file, relative to the working directory if it is not absolute. */
@@ -117,6 +121,58 @@ export function filePath() {
     .regex(/^[^\0]+$/, { error });
 }
 
+/** Fields of which no value is ever shown, neither that of a mistake nor that of an effective configuration. */
+const SECRETS = new WeakSet<z.core.$ZodType>();
+
+export function isSecret(field: z.core.$ZodType): boolean {
+  return SECRETS.has(field);
+}
+
+/** Headers of a request by their names: each a value, or the file that holds it. */
+export function headers() {
+  const nameRule = 'the name of a header: 1..256 letters, digits, hyphens and a few other signs, no space';
+  const valueRule = `1..${HEADER_VALUE_LENGTH_MAX} visible ASCII characters, with spaces only between them, or {File: PATH}`;
+  const headerName = z
+    .string({ error: nameRule })
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, { error: nameRule });
+  const file = map({
+    File: filePath()
+      .describe('File that holds the value; it is read again when it changes.')
+      .meta({ examples: ['/var/run/secrets/metrics/key'] }),
+  });
+  const value = z.union([z.string().refine(isHeaderValue, { error: valueRule }), file], { error: valueRule });
+  const all = z
+    .record(headerName, value, { error: 'a map of headers, {NAME: VALUE} or {NAME: {File: PATH}}' })
+    .meta({ examples: [{ 'X-Scope-OrgID': 'llm', 'X-Api-Key': { File: '/var/run/secrets/metrics/key' } }] });
+  SECRETS.add(value).add(all);
+  return all;
+}
+
+/** Labels of a metric's series and their values. */
+export function metricLabels() {
+  const error = 'the name of a label: letters, digits and _, not beginning with a digit';
+  const labelName = z.string({ error }).regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error });
+  const value = z
+    .string({ error: 'a text, in quotes if it is a number' })
+    .max(1024, { error: 'at most 1024 characters' });
+  return z
+    .record(labelName, value, { error: 'a map of labels, {NAME: VALUE}' })
+    .meta({ examples: [{ model_name: 'llama' }] });
+}
+
+/** The name of a metric, or with labels that its series must have. */
+export function metric() {
+  const error = 'the name of a metric: letters, digits, _ and :, not beginning with a digit';
+  const metricName = z.string({ error }).regex(/^[A-Za-z_:][A-Za-z0-9_:]{0,255}$/, { error });
+  const narrowed = map({
+    Name: metricName
+      .describe('Name of the metric, as it stands on the page.')
+      .meta({ examples: ['my_queued_requests'] }),
+    Labels: metricLabels().optional().describe('Only series with these labels count.'),
+  });
+  return z.union([metricName, narrowed], { error: `${error}; or {Name, Labels}` });
+}
+
 /** Who a client is by its certificate. */
 export function identity() {
   const error = 'a URI, which may end in /*, a domain name, or * for every client';
@@ -124,14 +180,18 @@ export function identity() {
   return z
     .string({ error })
     .max(2048, { error })
-    .regex(new RegExp(`^(?:\\*|${uri}|${DOMAIN_NAME})$`), { error });
+    .regex(new RegExp(`^(?:\\*|${uri}|${DOMAIN_NAME})$`), { error })
+    .meta({ examples: ['spiffe://cluster.local/ns/llama/*'] });
 }
+
+export const URL_PATH_RULE = 'a path that starts with / and has only visible ASCII characters, no space';
 
 /** The path of a URL, with its query if it has one. */
 export function urlPath() {
-  const error = 'a path that starts with / and has only visible ASCII characters, no space';
+  const error = URL_PATH_RULE;
   return z
     .string({ error })
     .max(2048, { error })
-    .regex(/^\/[!-~]*$/, { error });
+    .regex(/^\/[!-~]*$/, { error })
+    .meta({ examples: ['/metrics'] });
 }

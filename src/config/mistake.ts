@@ -39,6 +39,16 @@ export function showValue(value: unknown): string {
   return value.length === 0 ? 'an empty list' : 'a list';
 }
 
+/** What stands for the value of a header where a whole configuration is shown. */
+export const REDACTED = '<redacted>';
+
+/** A value of which a message shows no more than its kind: it may be a secret. */
+export function hideValue(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? 'an empty text' : 'a text that is not shown here';
+  if (typeof value === 'number') return 'a number without quotes';
+  return typeof value === 'boolean' ? 'a truth value without quotes' : showValue(value);
+}
+
 function showNumber(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? '.nan' : value > 0 ? '.inf' : '-.inf';

@@ -1,8 +1,13 @@
+import { engineNamed } from '../collect/engines/catalogue.ts';
 import type {
   Backend,
+  CollectHeader,
+  CollectSettings,
   Configuration,
   EnvoyLbPolicy,
   LoadAwareSettings,
+  MetricOverride,
+  MetricOverrides,
   SaturationSettings,
   ServerGroup,
   TlsFiles,
@@ -13,6 +18,8 @@ import {
   type ComponentFields,
   type ConfigurationFile,
   defaultQueueMarks,
+  type HttpMetricCollectFields,
+  type MetricFields,
   type ServerGroupFields,
   type ServiceExtensionFields,
 } from './schema.ts';
@@ -119,13 +126,7 @@ function resolveExtension(extension: ServiceExtensionFields | undefined): LoadAw
     throw new PlimsollError('internal', 'a checked service extension has no component');
   const { MetricCollector: collector, Scheduler: scheduler } = config;
   return {
-    collect: {
-      timeoutSeconds: collector.Timeout,
-      intervalSeconds: intervalSeconds(collector),
-      host: collector.HttpMetricCollect.Host,
-      path: collector.HttpMetricCollect.Path,
-      method: collector.HttpMetricCollect.Method,
-    },
+    collect: resolveCollect(collector),
     balance: {
       scorers: scheduler.Scorers.map((scorer) => ({ name: scorer.Name, weight: scorer.Weight })),
       policy: scheduler.Policy,
@@ -133,6 +134,75 @@ function resolveExtension(extension: ServiceExtensionFields | undefined): LoadAw
       onCollectFailure: scheduler.OnCollectFailure,
     },
   };
+}
+
+function resolveCollect(collector: ComponentFields['Config']['MetricCollector']): CollectSettings {
+  const http = collector.HttpMetricCollect;
+  return {
+    timeoutSeconds: collector.Timeout,
+    intervalSeconds: intervalSeconds(collector),
+    host: http.Host,
+    path: resolvePath(http),
+    method: http.Method,
+    port: resolvePort(http),
+    scheme: resolveScheme(http),
+    headers: Object.entries(http.Headers ?? {}).map(resolveHeader),
+    bearerTokenFile: http.BearerTokenFile,
+    tls: http.Tls && {
+      caFile: http.Tls.CaFile,
+      serverName: http.Tls.ServerName,
+      certFile: http.Tls.CertFile,
+      keyFile: http.Tls.KeyFile,
+      insecureSkipVerify: http.Tls.InsecureSkipVerify,
+    },
+    engine: http.Engine,
+    leanScrape: resolveLeanScrape(http),
+    metrics: resolveMetrics(http.Metrics),
+  };
+}
+
+/** A checked file has one, or names an engine that does. */
+export function resolvePath({ Path: path, Engine: engine }: HttpMetricCollectFields): string {
+  const resolved = path ?? engineNamed(engine)?.path;
+  if (resolved === undefined) throw new PlimsollError('internal', 'a checked metric collector has no path');
+  return resolved;
+}
+
+/** undefined: the server's. */
+export function resolvePort({ Port: port, Engine: engine }: HttpMetricCollectFields): number | undefined {
+  return port ?? engineNamed(engine)?.port;
+}
+
+export function resolveScheme({ Scheme: scheme, Engine: engine }: HttpMetricCollectFields): 'http' | 'https' {
+  return scheme ?? engineNamed(engine)?.scheme ?? 'http';
+}
+
+function resolveMetrics(metrics: HttpMetricCollectFields['Metrics']): MetricOverrides {
+  return {
+    TotalQueuedRequests: resolveMetric(metrics?.TotalQueuedRequests),
+    KVCacheUtilization: resolveMetric(metrics?.KVCacheUtilization),
+    RunningRequests: resolveMetric(metrics?.RunningRequests),
+    finished: resolveMetric(metrics?.Finished),
+    labels: metrics?.Labels ?? {},
+  };
+}
+
+function resolveMetric(metric: MetricFields | undefined): MetricOverride | undefined {
+  if (metric === undefined) return undefined;
+  return typeof metric === 'string'
+    ? { name: metric, labels: {} }
+    : { name: metric.Name, labels: metric.Labels ?? {} };
+}
+
+function resolveHeader([name, value]: [string, string | { readonly File: string }]): CollectHeader {
+  return typeof value === 'string'
+    ? { name, value, file: undefined }
+    : { name, value: undefined, file: value.File };
+}
+
+/** Only a plain GET can be made lean: a query of its own and a body mean something else to the exporter. */
+export function resolveLeanScrape(http: HttpMetricCollectFields): boolean {
+  return http.LeanScrape ?? (http.Method === 'GET' && !resolvePath(http).includes('?'));
 }
 
 /** A checked file has one of the two. */

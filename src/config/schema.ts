@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENGINES } from '../collect/engines/catalogue.ts';
 import { INTERVAL_MS, INTERVAL_SECONDS, NAME_LENGTH, TIMEOUT_SECONDS, WEIGHT } from '../core/limits.ts';
 import {
   choice,
@@ -6,6 +7,7 @@ import {
   domainName,
   filePath,
   flag,
+  headers,
   identity,
   integer,
   list,
@@ -13,6 +15,8 @@ import {
   listenIp,
   listOfAtLeastOne,
   map,
+  metric,
+  metricLabels,
   name,
   number,
   port,
@@ -47,82 +51,107 @@ const clear = integer(0, 999_999);
 const limits = map({
   Streams: integer(1, 1_000_000)
     .default(20_000)
-    .describe('Open streams of all clients together, and connections.'),
+    .describe('Open streams of all clients together, and connections.')
+    .meta({ examples: [50_000] }),
   StreamsPerIdentity: integer(1, 1_000_000)
     .default(1000)
     .describe(
       'Open streams of one client, its connections, and the most it may open at once. ' +
         'A client is who its certificate says; without one, an IP address.',
-    ),
+    )
+    .meta({ examples: [5000] }),
   StreamsPerConnection: integer(1, 100_000)
     .default(100)
-    .describe('Open streams of one connection. Clients are told and open another connection.'),
+    .describe('Open streams of one connection. Clients are told and open another connection.')
+    .meta({ examples: [200] }),
   Names: integer(1, 1_000_000)
     .default(1000)
     .describe(
       'Names that do not exist which one stream may ask for, per type; those that exist are not counted.',
-    ),
+    )
+    .meta({ examples: [5000] }),
   NameLength: integer(NAME_LENGTH.max, 65_536)
     .default(512)
-    .describe("Characters of a resource's name, a node's id or a version in a request."),
+    .describe("Characters of a resource's name, a node's id or a version in a request.")
+    .meta({ examples: [1024] }),
   MessageBytes: integer(131_072, 67_108_864)
     .default(1_048_576)
-    .describe('Size of a request. The first one of an Envoy is about 61 kB.'),
+    .describe('Size of a request. The first one of an Envoy is about 61 kB.')
+    .meta({ examples: [4_194_304] }),
   RequestsPerSecond: integer(10, 1_000_000)
     .default(100)
     .describe(
       'Requests of one stream in a second; each acknowledgement is one. ' +
         'All streams of a client together: 20 times StreamsPerIdentity.',
-    ),
+    )
+    .meta({ examples: [200] }),
   NewStreamsPerSecond: integer(1, 1_000_000)
     .default(2000)
     .describe(
       'New streams of all clients in a second, and of one a tenth; ' +
         'the others come back after a while of their own.',
-    ),
+    )
+    .meta({ examples: [500] }),
   ReadSeconds: seconds()
     .default(30)
     .describe(
       'A client that takes nothing of a response, or leaves a request unfinished, for this long loses its connection.',
-    ),
+    )
+    .meta({ examples: [15] }),
   AckSeconds: seconds()
     .default(60)
-    .describe('A client that leaves a response unanswered for this long gets the next one regardless.'),
+    .describe('A client that leaves a response unanswered for this long gets the next one regardless.')
+    .meta({ examples: [120] }),
 });
 
 const keepalive = map({
-  IntervalSeconds: seconds().default(30).describe('The time between pings.'),
+  IntervalSeconds: seconds()
+    .default(30)
+    .describe('The time between pings.')
+    .meta({ examples: [15] }),
   TimeoutSeconds: seconds()
     .default(10)
-    .describe('A client that has not answered a ping by then loses its connection.'),
+    .describe('A client that has not answered a ping by then loses its connection.')
+    .meta({ examples: [5] }),
 });
 
 const tls = map({
-  CertFile: filePath().describe("PEM file with the server's certificate, followed by the intermediate ones."),
-  KeyFile: filePath().describe('PEM file with the private key of the certificate, not encrypted.'),
+  CertFile: filePath()
+    .describe("PEM file with the server's certificate, followed by the intermediate ones.")
+    .meta({ examples: ['tls/server.crt'] }),
+  KeyFile: filePath()
+    .describe('PEM file with the private key of the certificate, not encrypted.')
+    .meta({ examples: ['tls/server.key'] }),
   ClientCaFile: filePath()
     .optional()
     .describe(
       'PEM file with the authorities that client certificates must come from; with it every client needs one.',
-    ),
+    )
+    .meta({ examples: ['tls/ca.crt'] }),
 });
+
+const visibleGroup = reference('a server group, or *')
+  .describe('A server group, or * for all.')
+  .meta({ examples: ['llama'] });
 
 const authorizationRule = map({
   Identity: identity().describe(
     "A URI or DNS name in the client's certificate. A URI may end in /*: whatever follows; * is every client.",
   ),
-  ServerGroups: listOfAtLeastOne(reference('a server group, or *'), 'server group, or *').describe(
+  ServerGroups: listOfAtLeastOne(visibleGroup, 'server group, or *').describe(
     'The server groups that it may see; * is all.',
   ),
-});
+}).describe('What one client may see.');
 
 const xds = map({
   Listen: listen()
     .prefault(XDS_LISTEN)
-    .describe('IP literal and port that sidecars connect to; port 0 leaves the choice to the kernel.'),
+    .describe('IP literal and port that sidecars connect to; port 0 leaves the choice to the kernel.')
+    .meta({ examples: ['0.0.0.0:18000'] }),
   DrainSeconds: seconds()
     .default(10)
-    .describe('On stop, how long streams are still served before they are closed.'),
+    .describe('On stop, how long streams are still served before they are closed.')
+    .meta({ examples: [30] }),
   Tls: tls
     .optional()
     .describe('Certificates of the server; they are read again when they change. Default: no TLS.'),
@@ -139,7 +168,8 @@ const xds = map({
     .describe(
       'Connections are closed at about this age, give or take a tenth, so that clients spread over new replicas. ' +
         'Default: never.',
-    ),
+    )
+    .meta({ examples: [3600] }),
 });
 
 const admin = map({
@@ -153,10 +183,12 @@ const admin = map({
 const log = map({
   Level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
-    .describe('Lines below this level are not written.'),
+    .describe('Lines below this level are not written.')
+    .meta({ examples: ['debug'] }),
   Format: choice(['auto', 'json', 'pretty'])
     .default('auto')
-    .describe('auto: pretty on a terminal, JSON elsewhere.'),
+    .describe('auto: pretty on a terminal, JSON elsewhere.')
+    .meta({ examples: ['json'] }),
 });
 
 const server = map({
@@ -164,17 +196,21 @@ const server = map({
   Port: port().describe('Port that requests go to.'),
   Weight: integer(WEIGHT.min, WEIGHT.max)
     .default(100)
-    .describe('Share relative to the other servers; 0 is polled and shown and takes no traffic.'),
-});
+    .describe('Share relative to the other servers; 0 is polled and shown and takes no traffic.')
+    .meta({ examples: [50] }),
+}).describe('A backend.');
 
 const serverGroup = map({
-  Name: name().describe('Name of the group and of its EDS resource.'),
+  Name: name()
+    .describe('Name of the group and of its EDS resource.')
+    .meta({ examples: ['llama'] }),
   Scheduler: choice(['Wrr']).default('Wrr').describe('Weighted round robin.'),
   ServiceExtension: reference('a service extension')
     .optional()
     .describe(
       'The service extension that makes weights follow the load; without one the configured weights hold.',
-    ),
+    )
+    .meta({ examples: ['load-aware'] }),
   EnvoyLbPolicy: choice(['LeastRequest', 'RoundRobin'])
     .optional()
     .describe(
@@ -185,64 +221,171 @@ const serverGroup = map({
     .default(1)
     .describe(
       'What the 503 answer says in retry-after when no upstream is available, rounded up to whole seconds.',
-    ),
+    )
+    .meta({ examples: [2] }),
   OutlierDetection: flag()
     .default(true)
     .describe(
       'Whether a sidecar leaves a backend out for 5 s, and longer each time, that fails five requests in a row; ' +
         'at most half of the backends. Goes into the clusters that we generate.',
     ),
+  AllowLinkLocal: flag()
+    .default(false)
+    .describe(
+      'Whether addresses in 169.254.0.0/16 and fe80::/10 may be backends: in clouds, secrets can be had there.',
+    ),
   Servers: listOfAtLeastOne(server, 'server').describe('The backends of the group.'),
+}).describe('A fleet of backends behind one name.');
+
+const collectTls = map({
+  CaFile: filePath()
+    .optional()
+    .describe(
+      'PEM file with the authorities that the certificates of backends come from. Default: those that Node brings along.',
+    )
+    .meta({ examples: ['tls/backends-ca.crt'] }),
+  ServerName: domainName()
+    .optional()
+    .describe(
+      "The name that is asked for (SNI) and that the certificate must have. Default: Host, else the backend's address.",
+    ),
+  CertFile: filePath()
+    .optional()
+    .describe('PEM file with our certificate, for backends that ask for one, and the intermediate ones.')
+    .meta({ examples: ['tls/plimsoll.crt'] }),
+  KeyFile: filePath()
+    .optional()
+    .describe('PEM file with the private key of our certificate, not encrypted.')
+    .meta({ examples: ['tls/plimsoll.key'] }),
+  InsecureSkipVerify: flag()
+    .default(false)
+    .describe('Whether any certificate is taken; then anyone on the way can read and forge what is sent.'),
+});
+
+const anyMetric = metric();
+
+const metrics = map({
+  TotalQueuedRequests: anyMetric
+    .optional()
+    .describe('Gauge of queued requests, NAME or {Name, Labels}.')
+    .meta({ examples: [{ Name: 'my_queued_requests', Labels: { tier: 'gpu' } }] }),
+  KVCacheUtilization: anyMetric
+    .optional()
+    .describe('Gauge of the utilisation of the KV cache, 0..1 or 0..100.')
+    .meta({ examples: ['my_cache_usage'] }),
+  RunningRequests: anyMetric
+    .optional()
+    .describe('Gauge of running requests.')
+    .meta({ examples: ['my_running_requests'] }),
+  Finished: anyMetric
+    .optional()
+    .describe('Counter of finished requests.')
+    .meta({ examples: ['my_finished_requests_total'] }),
+  Labels: metricLabels()
+    .optional()
+    .describe(
+      'Of every metric only the series with these labels count, as of one model where a page has several.',
+    ),
 });
 
 const httpMetricCollect = map({
   Host: domainName().optional().describe("The Host header. Default: the backend's address and port."),
-  Path: urlPath().describe('Path of the metrics page.'),
+  Path: urlPath()
+    .optional()
+    .describe(
+      'Path of the metrics page. Default: that of a named engine; with Engine Auto it must be there.',
+    ),
   Method: choice(['GET', 'POST']).default('GET').describe('HTTP method of a collection.'),
+  Port: port()
+    .optional()
+    .describe(
+      "Port of the metrics page. Default: that of a named engine which has one of its own, else the server's.",
+    )
+    .meta({ examples: [9400] }),
+  Scheme: choice(['http', 'https'])
+    .optional()
+    .describe(
+      'Whether the page is fetched over TLS. Default: http; with an engine that has its page there, https.',
+    ),
+  Headers: headers()
+    .optional()
+    .describe(
+      'More headers of a collection, {NAME: VALUE} or {NAME: {File: PATH}}; files are read again when they change.',
+    ),
+  BearerTokenFile: filePath()
+    .optional()
+    .describe('File with a token that is sent as Authorization: Bearer …; it is read again when it changes.')
+    .meta({ examples: ['/var/run/secrets/metrics/token'] }),
+  Tls: collectTls
+    .optional()
+    .describe('Certificates of https; they are read again when they change. Only with Scheme https.'),
+  Engine: choice(['Auto', ...ENGINES.map(({ name: engine }) => engine)])
+    .default('Auto')
+    .describe(
+      'The inference engine, which says what the metrics are called. Auto: found by the page of each backend.',
+    )
+    .meta({ examples: ['SgLang'] }),
+  Metrics: metrics.optional().describe("Metrics to read instead of the engine's own."),
+  LeanScrape: flag()
+    .optional()
+    .describe(
+      'Whether only the metrics that are needed are asked for, where the exporter can do that. ' +
+        'Default: true with Method GET and a Path without a query.',
+    )
+    .meta({ examples: [false] }),
 });
 
 const metricCollector = map({
-  Timeout: integer(TIMEOUT_SECONDS.min, TIMEOUT_SECONDS.max).describe(
-    'The longest one collection may take, in seconds.',
-  ),
+  Timeout: integer(TIMEOUT_SECONDS.min, TIMEOUT_SECONDS.max)
+    .describe('The longest one collection may take, in seconds.')
+    .meta({ examples: [1] }),
   Interval: integer(INTERVAL_SECONDS.min, INTERVAL_SECONDS.max)
     .optional()
-    .describe('The time between collections, in seconds. It or IntervalMilliseconds must be there.'),
+    .describe('The time between collections, in seconds. It or IntervalMilliseconds must be there.')
+    .meta({ examples: [1] }),
   IntervalMilliseconds: integer(INTERVAL_MS.min, INTERVAL_MS.max)
     .optional()
-    .describe('The time between collections where it is below a second, instead of Interval.'),
-  HttpMetricCollect: httpMetricCollect.describe('How a metrics page is fetched.'),
+    .describe('The time between collections where it is below a second, instead of Interval.')
+    .meta({ examples: [250] }),
+  HttpMetricCollect: httpMetricCollect
+    .describe('How a metrics page is fetched.')
+    .meta({ examples: [{ Path: '/metrics' }] }),
 });
 
 const scorer = map({
-  Name: choice(['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests']).describe(
-    'The metric that is scored.',
-  ),
-  Weight: integer(WEIGHT.min, WEIGHT.max).describe("The scorer's share after linear normalisation."),
-});
+  Name: choice(['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'])
+    .describe('The metric that is scored.')
+    .meta({ examples: ['TotalQueuedRequests'] }),
+  Weight: integer(WEIGHT.min, WEIGHT.max)
+    .describe("The scorer's share after linear normalisation.")
+    .meta({ examples: [50] }),
+}).describe('A metric that makes the weights.');
 
 const saturation = map(
   {
     TotalQueuedRequests: map({
       Mark: mark
         .optional()
-        .describe('Saturated above this many queued requests. Default: 10, from Interval 10 on 40.'),
+        .describe('Saturated above this many queued requests. Default: 10, from Interval 10 on 40.')
+        .meta({ examples: [20] }),
       Clear: clear
         .optional()
-        .describe('No longer saturated at or below this many. Default: 3, from Interval 10 on 10.'),
+        .describe('No longer saturated at or below this many. Default: 3, from Interval 10 on 10.')
+        .meta({ examples: [5] }),
     })
       .prefault({})
       .describe('Marks by queued requests.'),
     KVCacheUtilization: map({
       Mark: number(0, 1)
         .default(0.98)
-        .describe('Saturated from this utilisation on while more than Clear requests are queued.'),
+        .describe('Saturated from this utilisation on while more than Clear requests are queued.')
+        .meta({ examples: [0.95] }),
     })
       .prefault({})
       .describe('Mark by utilisation of the KV cache.'),
     RunningRequests: map({
-      Mark: mark.describe('Saturated above this many running requests.'),
-      Clear: clear.describe('No longer saturated at or below this many.'),
+      Mark: mark.describe('Saturated above this many running requests.').meta({ examples: [256] }),
+      Clear: clear.describe('No longer saturated at or below this many.').meta({ examples: [200] }),
     })
       .optional()
       .describe('Marks by running requests. Default: none.'),
@@ -276,24 +419,34 @@ const scheduler = map({
 export const component = map({
   Type: choice([COMPONENT_TYPE]).describe('The kind of component.'),
   Config: map({
-    MetricCollector: metricCollector.describe('How the load of the backends is collected.'),
+    MetricCollector: metricCollector
+      .describe('How the load of the backends is collected.')
+      .meta({ examples: [{ Timeout: 1, Interval: 1, HttpMetricCollect: { Path: '/metrics' } }] }),
     Scheduler: scheduler.describe('How the load becomes weights.'),
   }).describe('The settings of the component.'),
-});
+}).describe('The component that makes weights follow the load.');
 
 const serviceExtension = map({
-  Name: name().describe('Name that server groups refer to.'),
+  Name: name()
+    .describe('Name that server groups refer to.')
+    .meta({ examples: ['load-aware'] }),
   Components: listOfAtLeastOne(component, `component of type ${COMPONENT_TYPE}`).describe(
     `One component of type ${COMPONENT_TYPE}.`,
   ),
-});
+}).describe('Settings of load-aware routing.');
 
 const listener = map({
-  Name: name().describe('Name of the listener.'),
+  Name: name()
+    .describe('Name of the listener.')
+    .meta({ examples: ['inference'] }),
   Address: listenIp().describe('IP literal that Envoy listens on; 0.0.0.0 and :: are all.'),
-  Port: port().describe('Port that Envoy listens on.'),
-  ServerGroup: reference('a server group').describe('The server group that requests go to.'),
-});
+  Port: port()
+    .describe('Port that Envoy listens on.')
+    .meta({ examples: [10_000] }),
+  ServerGroup: reference('a server group')
+    .describe('The server group that requests go to.')
+    .meta({ examples: ['llama'] }),
+}).describe('A listener of the sidecars.');
 
 /** A whole configuration file; parsing one fills in the defaults that depend on no other field. */
 export const configurationFile = map(
@@ -321,3 +474,5 @@ export type ConfigurationInput = z.input<typeof configurationFile>;
 export type ServerGroupFields = ConfigurationFile['ServerGroups'][number];
 export type ServiceExtensionFields = ConfigurationFile['ServiceExtensions'][number];
 export type ComponentFields = ServiceExtensionFields['Components'][number];
+export type MetricFields = NonNullable<NonNullable<HttpMetricCollectFields['Metrics']>['Finished']>;
+export type HttpMetricCollectFields = ComponentFields['Config']['MetricCollector']['HttpMetricCollect'];

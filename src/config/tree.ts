@@ -1,11 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
-import { printable } from '../runtime/text.ts';
 import { composeDocument } from './document.ts';
 import type { Lines, Position } from './lines.ts';
 import { formatPath, type Mistake, type Path } from './mistake.ts';
 
 /** Nodes that aliases may repeat, so that a small file cannot become a large configuration. */
 const ALIASED_NODES_MAX = 100_000;
+
+const NO_ANCHOR = 'the alias has no anchor before it; a value that begins with * needs quotes';
 
 /** A value of the document and where it stands. */
 export interface TreeNode {
@@ -18,6 +19,9 @@ export interface TreeNode {
   /** By key of a map or index of a list. */
   readonly children: ReadonlyMap<string | number, TreeNode>;
 }
+
+/** Takes note of a mistake: where, and what. */
+export type Report = (node: TreeNode, message: string) => void;
 
 export type Tree =
   | { readonly kind: 'tree'; readonly top: TreeNode }
@@ -133,9 +137,9 @@ class Reader {
 
   #follow(name: string, offset: number, path: Path, at: Position, keyAt: Position | undefined): TreeNode {
     const target = this.#anchors.get(name);
-    const shown = `*${printable(name, 60)}`;
-    if (target === undefined) this.#report(offset, path, `the alias ${shown} has no anchor before it`);
-    else if (this.#open.has(target)) this.#report(offset, path, `the alias ${shown} contains itself`);
+    // its name is not shown: it may be a secret that begins with a star
+    if (target === undefined) this.#report(offset, path, NO_ANCHOR);
+    else if (this.#open.has(target)) this.#report(offset, path, 'the alias contains itself');
     else if (this.#aliasedNodes > ALIASED_NODES_MAX) this.#refuseAliases(offset, path);
     else {
       this.#aliases += 1;

@@ -6,6 +6,7 @@ import type {
   CollectFailure,
   Endpoint,
   EndpointHealth,
+  EngineName,
   MarkCause,
   Sample,
   SampleUse,
@@ -43,6 +44,7 @@ class OutcomeForBackend implements BackendDecision {
   readonly backend: Backend;
   readonly sample: Sample | undefined;
   readonly sampleAgeMs: number | undefined;
+  readonly engine: EngineName | undefined;
   readonly use: SampleUse;
   readonly missed: number;
   readonly failure: CollectFailure | undefined;
@@ -74,6 +76,7 @@ class OutcomeForBackend implements BackendDecision {
     this.backend = backend;
     this.sample = memory.sample;
     this.sampleAgeMs = memory.sample && nowMs - memory.sampledAtMs;
+    this.engine = memory.engine;
     this.use = at(freshness.uses, index);
     this.missed = memory.missed;
     this.failure = memory.failure;

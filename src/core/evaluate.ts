@@ -12,7 +12,7 @@ import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
 import { nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
-import { rosterOf } from './roster.ts';
+import { rosterOf, withoutSleepers } from './roster.ts';
 import { shed } from './shedding.ts';
 import { slowStartLimit } from './slow-start.ts';
 import { observePaces, speedsOf } from './speed.ts';
@@ -50,11 +50,12 @@ export function evaluate(before: GroupState, input: EvaluateInput): Evaluation {
 
 function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAwareSettings): Evaluation {
   const { group, nowMs, run, delaySeconds } = input;
-  const roster = rosterOf(group.servers, before.roster);
-  const { memories: past, ...learned } = carryOver(before, roster, nowMs);
-  const memories = roster.backends.map(({ id }, index) =>
+  const all = rosterOf(group.servers, before.roster);
+  const { memories: past, ...learned } = carryOver(before, all, nowMs);
+  const memories = all.backends.map(({ id }, index) =>
     remember(at(past, index), run.outcomes.get(id), settings, nowMs),
   );
+  const roster = withoutSleepers(all, (index) => at(memories, index).asleepAtMs !== undefined);
   const freshness = judgeFreshness({
     roster,
     memories,
@@ -108,7 +109,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const { publish, published } = nextPublication(group.name, proposal, before.published);
   const state = {
     evaluatedAtMs: nowMs,
-    roster,
+    roster: all,
     memories,
     residuals: weighing.capacities.residuals,
     paces,

@@ -36,7 +36,10 @@ export function judgeFreshness(input: FreshnessInput): Freshness {
   const someFresh = roster.shares.some((share, index) => share > 0 && at(memories, index).missed === 0);
   const widespread = isWidespread(roster, memories);
   const judged = (kind: Freshness['kind'], use: (index: number) => SampleUse): Freshness => {
-    const uses = roster.backends.map(({ weight }, index) => (weight === 0 ? 'aside' : use(index)));
+    const uses = roster.backends.map(({ weight }, index) => {
+      if (weight === 0) return 'aside';
+      return at(memories, index).asleepAtMs === undefined ? use(index) : 'asleep';
+    });
     return { kind, uses, widespread };
   };
   if (roster.active === 0) return judged('empty', () => 'none');

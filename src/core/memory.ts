@@ -1,5 +1,6 @@
 import { isFrozen, isSteady } from './frozen.ts';
-import type { CollectFailure, CollectOutcome, LoadAwareSettings, Sample } from './model.ts';
+import type { CollectFailure, CollectOutcome, EngineName, LoadAwareSettings, Sample } from './model.ts';
+import { isOutdated } from './outdated.ts';
 import { judgeSaturation, type Mark, standingMark, UNMARKED } from './saturation.ts';
 
 /** What is remembered of one backend's collections. */
@@ -8,11 +9,15 @@ export interface BackendMemory {
   readonly joinedAtMs: number | undefined;
   /** The last sample that arrived. */
   readonly sample: Sample | undefined;
+  /** The engine that it is of; undefined: of none that is known. */
+  readonly engine: EngineName | undefined;
   readonly sampledAtMs: number;
   /** Since when the samples have been the same. */
   readonly steadySinceMs: number;
   /** Evaluations since the last one with a fresh sample, or since it came; 0: this one has one. */
   readonly missed: number;
+  /** When a page last said that the engine sleeps; undefined: it does not, as far as is known. */
+  readonly asleepAtMs: number | undefined;
   /** Why the latest collection gave no sample, if it did not. */
   readonly failure: CollectFailure | undefined;
   /** Stands while samples are missing, unless the backend is gone: nothing listens there any more. */
@@ -25,9 +30,11 @@ export function newMemory(joinedAtMs: number | undefined): BackendMemory {
   return {
     joinedAtMs,
     sample: undefined,
+    engine: undefined,
     sampledAtMs: Number.NEGATIVE_INFINITY,
     steadySinceMs: Number.NEGATIVE_INFINITY,
     missed: 0,
+    asleepAtMs: undefined,
     failure: undefined,
     frozen: false,
     mark: UNMARKED,
@@ -41,25 +48,39 @@ export function remember(
   settings: LoadAwareSettings,
   nowMs: number,
 ): BackendMemory {
-  return outcome?.kind === 'sample'
-    ? rememberSample(before, outcome.sample, outcome.atMs, settings)
-    : rememberMiss(before, outcome?.failure ?? before.failure, settings, nowMs);
+  switch (outcome?.kind) {
+    case 'sample':
+      return rememberSample(before, outcome, settings);
+    case 'asleep':
+      return rememberSleep(before, outcome.atMs);
+    case 'failure':
+      return rememberMiss(before, outcome.failure, settings, nowMs);
+    case undefined:
+      return rememberMiss(before, before.failure, settings, nowMs);
+  }
+}
+
+/** The sample of before stands for nothing any more, but tells gauges that have not moved since. */
+function rememberSleep(before: BackendMemory, atMs: number): BackendMemory {
+  return { ...before, missed: 0, asleepAtMs: atMs, failure: undefined, frozen: false, mark: UNMARKED };
 }
 
 function rememberSample(
   before: BackendMemory,
-  sample: Sample,
-  atMs: number,
+  { sample, engine, atMs }: CollectOutcome & { readonly kind: 'sample' },
   { balance, collect: { intervalSeconds } }: LoadAwareSettings,
 ): BackendMemory {
   const steadySinceMs = isSteady(before.sample, sample) ? before.steadySinceMs : atMs;
   const frozen = isFrozen(sample, atMs - steadySinceMs, before.mark.saturated, intervalSeconds);
   return {
-    joinedAtMs: before.joinedAtMs,
+    // one that wakes has an empty cache and no requests, as one that joins
+    joinedAtMs: before.asleepAtMs === undefined ? before.joinedAtMs : atMs,
     sample,
+    engine,
     sampledAtMs: atMs,
     steadySinceMs,
     missed: 0,
+    asleepAtMs: undefined,
     failure: undefined,
     frozen,
     mark: frozen
@@ -76,9 +97,12 @@ function rememberMiss(
 ): BackendMemory {
   const gone = before.frozen && failure?.kind === 'refused';
   const standing = standingMark(before.mark, nowMs - before.sampledAtMs, intervalSeconds);
+  const { asleepAtMs } = before;
+  const slept = asleepAtMs !== undefined && !isOutdated(nowMs - asleepAtMs, intervalSeconds);
   return {
     ...before,
     missed: before.missed + 1,
+    asleepAtMs: slept ? asleepAtMs : undefined,
     failure,
     frozen: before.frozen && !gone,
     mark: balance.saturation === undefined || gone ? UNMARKED : standing,

@@ -50,8 +50,9 @@ export function viewQueues(
   let seconds = 0;
   for (let index = 0; index < after.length; index++) {
     const memory = at(after, index);
-    if (at(uses, index) !== 'aside') members++;
-    if (memory.sample === undefined || at(uses, index) !== 'fresh') continue;
+    const use = at(uses, index);
+    if (use !== 'aside' && use !== 'asleep') members++;
+    if (memory.sample === undefined || use !== 'fresh') continue;
     seen = true;
     if (memory.sample.queued !== undefined) {
       queues.push(memory.sample.queued);

@@ -50,6 +50,8 @@ function sampleReason(
       return `${silence}: the mean counts, as ${whyMean(memory, widespread)}`;
     case 'frozen':
       return `gauges stand still for ${seconds(nowMs - memory.steadySinceMs)}: at most ${TRICKLE} of the mean weight`;
+    case 'asleep':
+      return `asleep: out of the assignment until it wakes${missed === 0 ? '' : `, and ${silence}`}`;
     case 'removed':
       return `${silence}: out of the assignment until it answers`;
     case 'none':

@@ -9,9 +9,9 @@ export interface Roster {
   /** Where `servers[j]` stands in `backends`. */
   readonly positions: Uint32Array;
   readonly indexes: ReadonlyMap<BackendId, number>;
-  /** c of the rule: configured weight over the mean of those that take traffic; 0 for those of weight 0. */
+  /** c of the rule: configured weight over the mean of those that take traffic; 0 for those that are set aside. */
   readonly shares: Float64Array;
-  /** N of the rule: how many have a configured weight above 0. */
+  /** N of the rule: how many take traffic, as they have a configured weight above 0 and do not sleep. */
   readonly active: number;
 }
 
@@ -20,20 +20,33 @@ export function rosterOf(servers: readonly Backend[], previous: Roster | undefin
   if (previous?.servers === servers) return previous;
   const backends = servers.toSorted(byAddressThenPort);
   const indexes = new Map(backends.map((backend, index) => [backend.id, index]));
-  let total = 0;
-  let active = 0;
-  for (const { weight } of backends) {
-    if (weight > 0) active++;
-    total += weight;
-  }
+  const weights = backends.map(({ weight }) => weight);
   return {
     servers,
     backends,
     positions: Uint32Array.from(servers, ({ id }) => indexes.get(id) ?? 0),
     indexes,
-    shares: Float64Array.from(backends, ({ weight }) => (active === 0 ? 0 : (weight * active) / total)),
-    active,
+    shares: sharesOf(weights),
+    active: countAboveZero(weights),
   };
+}
+
+/** The same with those that sleep set aside, as if their configured weight were 0. */
+export function withoutSleepers(roster: Roster, isAsleep: (index: number) => boolean): Roster {
+  if (!roster.backends.some((_, index) => isAsleep(index))) return roster;
+  const weights = roster.backends.map(({ weight }, index) => (isAsleep(index) ? 0 : weight));
+  return { ...roster, shares: sharesOf(weights), active: countAboveZero(weights) };
+}
+
+/** Weights over the mean of those above 0. */
+function sharesOf(weights: readonly number[]): Float64Array {
+  const active = countAboveZero(weights);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return Float64Array.from(weights, (weight) => (active === 0 ? 0 : (weight * active) / total));
+}
+
+function countAboveZero(weights: readonly number[]): number {
+  return weights.filter((weight) => weight > 0).length;
 }
 
 function byAddressThenPort(a: Backend, b: Backend): number {

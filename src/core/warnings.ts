@@ -1,6 +1,6 @@
 import { at } from './at.ts';
 import type { Proposal } from './dither.ts';
-import type { Freshness } from './freshness.ts';
+import { type Freshness, isUsable } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
 import type { AdmissionDecision, Backend, LoadAwareSettings, ScorerName } from './model.ts';
 import { standingSeconds } from './outdated.ts';
@@ -23,12 +23,14 @@ export function warningsOf(situation: {
   readonly shedding: AdmissionDecision;
   readonly published: Proposal;
 }): readonly string[] {
-  const { settings, roster, memories, freshness, lacking, shedding, published } = situation;
+  const { settings, roster, memories, freshness, shedding, published } = situation;
   const warnings: string[] = [];
-  const group = groupWarning(freshness, settings.collect.intervalSeconds);
+  const asleep = roster.backends.filter((_, index) => at(freshness.uses, index) === 'asleep');
+  const group = groupWarning(freshness, settings.collect.intervalSeconds, asleep.length > 0);
   if (group !== undefined) warnings.push(group);
+  if (asleep.length > 0) warnings.push(`asleep: ${names(asleep)}`);
   if (freshness.kind === 'seen') {
-    warnings.push(...lackingWarnings(settings, lacking));
+    warnings.push(...lackingWarnings(situation));
     if (freshness.widespread) {
       warnings.push(
         'more than a quarter of the backends miss two collections or more: they count as average',
@@ -45,7 +47,7 @@ export function warningsOf(situation: {
   return warnings;
 }
 
-function groupWarning({ kind }: Freshness, intervalSeconds: number): string | undefined {
+function groupWarning({ kind }: Freshness, intervalSeconds: number, someSleep: boolean): string | undefined {
   switch (kind) {
     case 'seen':
       return undefined;
@@ -56,7 +58,9 @@ function groupWarning({ kind }: Freshness, intervalSeconds: number): string | un
     case 'standstill':
       return 'the gauges of all backends that answer stand still: configured weights';
     case 'empty':
-      return 'no backend with a weight above 0: the assignment is empty';
+      return someSleep
+        ? 'every backend is asleep: the assignment is empty, sidecars answer 503'
+        : 'no backend with a weight above 0: the assignment is empty';
   }
 }
 
@@ -73,10 +77,28 @@ function overloadWarning(shedding: AdmissionDecision): string | undefined {
   }
 }
 
-function lackingWarnings({ balance }: LoadAwareSettings, lacking: readonly ScorerName[]): readonly string[] {
-  const all = balance.scorers.every(({ name, weight }) => weight === 0 || lacking.includes(name));
+function lackingWarnings(situation: Parameters<typeof warningsOf>[0]): readonly string[] {
+  const { settings, roster, memories, freshness, lacking } = situation;
+  const { scorers } = settings.balance;
+  const all = scorers.every(({ name, weight }) => weight === 0 || lacking.includes(name));
   if (all) return [`no backend load to weigh, ${lacking.join(', ')} not to be had: configured weights`];
-  return lacking.map((name) => `scorer ${name} is left out: not every backend has its metric`);
+  return lacking.map((name) => {
+    const without = roster.backends.filter(
+      (_, index) => isUsable(at(freshness.uses, index)) && lacksMetric(at(memories, index), name),
+    );
+    return `scorer ${name} is left out: its metric is not to be had of ${names(without)}`;
+  });
+}
+
+function lacksMetric({ sample }: BackendMemory, scorer: ScorerName): boolean {
+  switch (scorer) {
+    case 'TotalQueuedRequests':
+      return sample?.queued === undefined;
+    case 'KVCacheUtilization':
+      return sample?.kvUtilization === undefined;
+    case 'RunningRequests':
+      return sample?.running === undefined;
+  }
 }
 
 function names(backends: readonly Backend[]): string {

@@ -13,6 +13,7 @@ import {
   type EngineSettings,
 } from './engine.ts';
 import { readCompletionRequest } from './completion-request.ts';
+import { filterPage } from './page-filter.ts';
 import { createRandom, type Random } from './random.ts';
 import { Reporter, type ReporterOptions } from './reporter.ts';
 
@@ -51,7 +52,8 @@ export const REACHED = ': reached\n\n';
 
 /**
  * A simulated vLLM server: `POST /v1/completions` (see {@link readCompletionRequest}) answers with its first byte when
- * the first token is due and with the rest when the last one is; `GET /metrics` is as large as vLLM's page.
+ * the first token is due and with the rest when the last one is; `GET /metrics` is as large as vLLM's page, and
+ * `GET /metrics/?name[]=…` has only those series of it.
  * A client that goes away takes its request out of the engine.
  */
 export class SimulatedBackend {
@@ -175,7 +177,7 @@ export class SimulatedBackend {
     response.on('error', () => undefined);
     const path = request.url?.split('?')[0];
     if (request.method === 'POST' && path === '/v1/completions') await this.#complete(request, response);
-    else if (path === '/metrics') this.#answerMetrics(request, response);
+    else if (path === '/metrics' || path === '/metrics/') this.#answerMetrics(request, response);
     else if (path === '/health') this.#send(response, 200, 'text/plain', '');
     else this.#send(response, 404, 'application/json', '{"detail":"Not Found"}');
   }
@@ -252,10 +254,10 @@ export class SimulatedBackend {
     switch (behaviour.kind) {
       case 'live':
         this.#drive();
-        this.#send(response, 200, METRICS_TYPE, this.#reporter.page);
+        this.#sendPage(request, response, this.#reporter.page);
         return;
       case 'frozen':
-        this.#send(response, 200, METRICS_TYPE, this.#frozenPage);
+        this.#sendPage(request, response, this.#frozenPage);
         return;
       case 'status':
         this.#send(response, behaviour.status, 'text/plain', 'told to fail');
@@ -268,6 +270,12 @@ export class SimulatedBackend {
       case 'custom':
         behaviour.answer(request, response);
     }
+  }
+
+  /** The route without a slash at its end passes over a query. */
+  #sendPage({ url = '' }: IncomingMessage, response: ServerResponse, page: string): void {
+    const answer = url.startsWith('/metrics/') ? filterPage(page, url) : page;
+    this.#send(response, 200, METRICS_TYPE, answer);
   }
 
   #send(response: ServerResponse, status: number, type: string, body: string): void {

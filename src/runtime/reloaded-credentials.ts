@@ -1,17 +1,14 @@
 import type { Clock } from './clock.ts';
 import {
+  authoritiesOf,
   type CredentialFiles,
   type Credentials,
-  type ReadCredentials,
   readCredentials,
   type Validity,
 } from './credentials.ts';
 import { PlimsollError } from './errors.ts';
-import { FileWatch } from './file-watch.ts';
 import type { Logger } from './log.ts';
-
-/** Files that are bad may be half written: only what is still the same after this long is complained about. */
-const SETTLE_MS = 1_000;
+import { ReloadedFiles } from './reloaded-files.ts';
 
 /** Is told what happens to the files. */
 export interface CredentialsObserver {
@@ -22,28 +19,19 @@ export interface CredentialsObserver {
 }
 
 /**
- * The credentials of a TLS server, read again whenever the files change. Files that are bad, or that hold an expired
+ * The credentials of one side of TLS, read again whenever the files change. Files that are bad, or that hold an expired
  * certificate in place of a valid one, change nothing: that is logged and told once.
  */
 export class ReloadedCredentials {
   readonly #field: string;
   readonly #files: CredentialFiles;
-  readonly #clock: Clock;
   readonly #unixMs: () => number;
   readonly #log: Logger;
   readonly #observer: CredentialsObserver;
-  #watch: FileWatch | undefined;
-  #cancelSettling: (() => void) | undefined;
-  #current: (ReadCredentials & { readonly kind: 'good' }) | undefined;
-  /** The digest of bad files that may be half written. */
-  #suspect = '';
-  #suspectSinceMs = 0;
-  /** The digest of files that were refused for good. */
-  #refused = '';
-  /** The digest of the files in force of which it has been said that they are not valid now. */
-  #warnedOf = '';
-  #checks = Promise.resolve();
-  #closed = false;
+  readonly #reloaded: ReloadedFiles<Credentials>;
+  #isOpen = false;
+  /** Those in force of which it has been said that they are not valid now. */
+  #warnedOf: Credentials | undefined;
 
   constructor(options: {
     /** The part of the configuration that names the files, for messages. */
@@ -57,10 +45,26 @@ export class ReloadedCredentials {
   }) {
     this.#field = options.field;
     this.#files = options.files;
-    this.#clock = options.clock;
     this.#unixMs = options.unixMs;
     this.#log = options.log;
     this.#observer = options.observer;
+    this.#reloaded = new ReloadedFiles({
+      paths: Object.values(options.files).filter((path) => path !== undefined),
+      read: () => readCredentials(options.files),
+      whyNot: (next, current) => this.#whyNotValid(next, current),
+      clock: options.clock,
+      observer: {
+        taken: (credentials) => {
+          this.#taken(credentials);
+        },
+        refused: (reason) => {
+          this.#refused(reason);
+        },
+        confirmed: (credentials) => {
+          this.#warnOfExpiry(credentials);
+        },
+      },
+    });
   }
 
   /**
@@ -69,78 +73,41 @@ export class ReloadedCredentials {
    * @throws PlimsollError `io` when they are no good.
    */
   async open(): Promise<void> {
-    this.#watch = new FileWatch({
-      paths: Object.values(this.#files).filter((path) => path !== undefined),
-      clock: this.#clock,
-      onChange: () => {
-        this.#check();
-      },
-    });
-    const read = await readCredentials(this.#files);
-    if (read.kind === 'bad') {
-      await this.close();
-      throw new PlimsollError('io', `${this.#field}.${read.reason}`);
-    }
-    this.#take(read);
-    this.#warnOfExpiry(read);
+    const reason = await this.openAnyway();
+    if (reason === undefined) return;
+    await this.close();
+    throw new PlimsollError('io', reason);
+  }
+
+  /**
+   * Like {@link open}, but files that are no good are watched as well, and taken as soon as they are good.
+   * @returns why they are no good; undefined: they are in force.
+   */
+  async openAnyway(): Promise<string | undefined> {
+    const reason = await this.#reloaded.open();
+    this.#isOpen = true;
+    return reason === undefined ? undefined : `${this.#field}.${reason}`;
   }
 
   /** Resolves when the checks that have begun are done. */
   settled(): Promise<void> {
-    return this.#checks;
+    return this.#reloaded.settled();
   }
 
   /** Resolves when the files are not being read any more. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#watch?.close();
-    this.#cancelSettling?.();
-    await this.settled();
+  close(): Promise<void> {
+    return this.#reloaded.close();
   }
 
-  /** One after the other, however they come. */
-  #check(): void {
-    this.#checks = this.#checks.then(async () => {
-      const read = await readCredentials(this.#files);
-      if (!this.#closed) this.#judge(read);
-    });
+  #taken(credentials: Credentials): void {
+    this.#observer.credentialsTaken(credentials);
+    if (!this.#isOpen) return;
+    const until = credentials.validMs[1];
+    const validUntil = Number.isFinite(until) ? new Date(until).toISOString() : undefined;
+    this.#log.info({ validUntil }, `${this.#field}: new files are in force for new connections`);
   }
 
-  #judge(read: ReadCredentials): void {
-    const reason = read.kind === 'bad' ? read.reason : this.#whyNotValid(read);
-    if (reason !== undefined) {
-      this.#refuse(read.digest, reason);
-      return;
-    }
-    if (read.kind === 'good' && read.digest !== this.#current?.digest) {
-      this.#take(read);
-      const validUntil = new Date(read.credentials.validMs[1]).toISOString();
-      this.#log.info({ validUntil }, `${this.#field}: new files are in force for new connections`);
-    }
-    this.#cancelSettling?.();
-    this.#suspect = '';
-    this.#refused = '';
-    if (read.kind === 'good') this.#warnOfExpiry(read);
-  }
-
-  #take(read: ReadCredentials & { readonly kind: 'good' }): void {
-    this.#current = read;
-    this.#observer.credentialsTaken(read.credentials);
-  }
-
-  #refuse(digest: string, reason: string): void {
-    if (digest === this.#refused) return;
-    const nowMs = this.#clock.now();
-    if (digest !== this.#suspect) {
-      this.#suspect = digest;
-      this.#suspectSinceMs = nowMs;
-      this.#cancelSettling?.();
-      this.#cancelSettling = this.#clock.schedule(SETTLE_MS, () => {
-        this.#check();
-      });
-    }
-    if (nowMs - this.#suspectSinceMs < SETTLE_MS) return;
-    this.#refused = digest;
+  #refused(reason: string): void {
     this.#observer.credentialsRefused();
     this.#log.error(
       { reason: `${this.#field}.${reason}` },
@@ -149,14 +116,14 @@ export class ReloadedCredentials {
   }
 
   /** Not valid now, in place of one that is. */
-  #whyNotValid({ digest, credentials }: ReadCredentials & { readonly kind: 'good' }): string | undefined {
-    if (digest === this.#current?.digest) return undefined;
-    if (this.#isValid(this.#current?.credentials) && !this.#isValid(credentials)) {
-      return `CertFile ${this.#files.certFile}: is ${inWords(credentials.validMs)}, not now`;
+  #whyNotValid(next: Credentials, current: Credentials | undefined): string | undefined {
+    if (this.#isValid(current) && !this.#isValid(next)) {
+      return `CertFile ${this.#files.certFile ?? ''}: is ${inWords(next.validMs)}, not now`;
     }
-    if (this.#hasValidAuthority(this.#current?.credentials) && !this.#hasValidAuthority(credentials)) {
-      const each = credentials.clientCaValidMs.map(inWords).join(', ');
-      return `ClientCaFile ${this.#files.clientCaFile ?? ''}: is ${each}, not now`;
+    if (this.#hasValidAuthority(current) && !this.#hasValidAuthority(next)) {
+      const each = next.caValidMs.map(inWords).join(', ');
+      const { field, path } = authoritiesOf(this.#files) ?? { field: '', path: '' };
+      return `${field} ${path}: is ${each}, not now`;
     }
     return undefined;
   }
@@ -168,8 +135,8 @@ export class ReloadedCredentials {
   /** Or needs none. */
   #hasValidAuthority(credentials: Credentials | undefined): boolean {
     if (credentials === undefined) return false;
-    const { clientCa, clientCaValidMs } = credentials;
-    return clientCa === undefined || clientCaValidMs.some((validity) => this.#includesNow(validity));
+    const { ca, caValidMs } = credentials;
+    return ca === undefined || caValidMs.some((validity) => this.#includesNow(validity));
   }
 
   #includesNow([from, until]: Validity): boolean {
@@ -177,9 +144,9 @@ export class ReloadedCredentials {
     return from <= now && now < until;
   }
 
-  #warnOfExpiry({ digest, credentials }: ReadCredentials & { readonly kind: 'good' }): void {
-    if (this.#isValid(credentials) || this.#warnedOf === digest) return;
-    this.#warnedOf = digest;
+  #warnOfExpiry(credentials: Credentials): void {
+    if (this.#isValid(credentials) || this.#warnedOf === credentials) return;
+    this.#warnedOf = credentials;
     const [validFrom, validUntil] = credentials.validMs.map((ms) => new Date(ms).toISOString());
     this.#log.error({ validFrom, validUntil }, `${this.#field}: the certificate in force is not valid now`);
   }

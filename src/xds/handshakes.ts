@@ -71,11 +71,11 @@ export class Handshakes {
   }
 
   /** Uses these from the next connection on; those that are there live on. With client authorities every client needs a certificate. */
-  use({ cert, key, clientCa }: Credentials): void {
+  use({ cert, key, ca }: Credentials): void {
     const server = createServer({
       cert,
       key,
-      ...(clientCa === undefined ? {} : { ca: [...clientCa], requestCert: true, rejectUnauthorized: true }),
+      ...(ca === undefined ? {} : { ca: [...ca], requestCert: true, rejectUnauthorized: true }),
       ALPNProtocols: ['h2'],
       minVersion: 'TLSv1.2',
       // a resumed session would bring back a certificate that has expired or lost its authority meanwhile

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { availableParallelism } from 'node:os';
 import { type EvaluateInput, evaluate, type GroupState, initialState } from '../../src/core/evaluate.ts';
 import type { Backend, CollectOutcome, ServerGroup } from '../../src/core/model.ts';
+import { collectSettings } from '../support/collect-settings.ts';
 
 /**
  * Time and memory allocated by one evaluation by size of the group. The figures depend on the machine; that the time grows in
@@ -33,7 +34,7 @@ function groupOf(size: number): ServerGroup {
     outlierDetection: true,
     servers,
     loadAware: {
-      collect: { timeoutSeconds: 1, intervalSeconds: 1, host: undefined, path: '/metrics', method: 'GET' },
+      collect: collectSettings(),
       balance: {
         scorers: [
           { name: 'TotalQueuedRequests', weight: 50 },
@@ -67,7 +68,7 @@ function inputAt(group: ServerGroup, run: number): EvaluateInput {
       finished: 20 * run + (noise % 3),
       latency: undefined,
     };
-    outcomes.set(id, { kind: 'sample', sample, atMs: nowMs - 10, durationMs: 5, bytes: 300 });
+    outcomes.set(id, { kind: 'sample', sample, engine: 'Vllm', atMs: nowMs - 10, durationMs: 5, bytes: 300 });
   }
   return { group, nowMs, run: { startedAtMs: nowMs - 20, endedAtMs: nowMs, outcomes }, delaySeconds: 0.1 };
 }

@@ -149,7 +149,7 @@ class Course {
   #outcome(_server: Backend, i: number, atMs: number): CollectOutcome {
     const running = 30 + ((this.#run * 7 + i * 5) % 17);
     const sample = { queued: 0, running, kvUtilization: 0.4, finished: this.#run * 4, latency: undefined };
-    return { kind: 'sample', sample, atMs, durationMs: 5, bytes: 1000 };
+    return { kind: 'sample', sample, engine: 'Vllm', atMs, durationMs: 5, bytes: 1000 };
   }
 }
 

@@ -3,6 +3,7 @@ import { Collector } from '../../src/collect/collector.ts';
 import type { PageResult, PageSource } from '../../src/collect/page-source.ts';
 import type { Backend, CollectOutcome, CollectRun, ScorerName } from '../../src/core/model.ts';
 import { sleep } from '../../src/runtime/clock.ts';
+import { collectSettings } from './collect-settings.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** What a backend does with a fetch: answer after some milliseconds, or never (undefined). */
@@ -36,14 +37,7 @@ export class CollectorBench {
     scorers?: readonly ScorerName[],
   ) {
     this.collector = new Collector({
-      settings: {
-        timeoutSeconds: 1,
-        intervalSeconds: 1,
-        host: undefined,
-        path: '/',
-        method: 'GET',
-        ...timing,
-      },
+      settings: collectSettings({ leanScrape: false, ...timing }),
       ...(scorers === undefined ? {} : { requiredScorers: scorers }),
       clock: this.clock,
       log: pino(
@@ -100,5 +94,17 @@ export class CollectorBench {
 
 function describeOutcome(outcome: CollectOutcome): string {
   const at = `at ${outcome.atMs - 500} after ${outcome.durationMs}`;
-  return outcome.kind === 'sample' ? `${outcome.sample.queued} ${at}` : `${outcome.failure.kind} ${at}`;
+  return `${whatOf(outcome)} ${at}`;
+}
+
+/** Queued requests, that the engine sleeps, or the reason for which there is nothing. */
+export function whatOf(outcome: CollectOutcome): string {
+  switch (outcome.kind) {
+    case 'sample':
+      return String(outcome.sample.queued);
+    case 'asleep':
+      return 'asleep';
+    case 'failure':
+      return outcome.failure.kind;
+  }
 }

@@ -13,6 +13,7 @@ export function backendDecision(of: Backend, change: Partial<BackendDecision> = 
     backend: of,
     sample: { queued: 0, running: 0, kvUtilization: 0, finished: 0, latency: undefined },
     sampleAgeMs: 10,
+    engine: 'Vllm',
     use: 'fresh',
     missed: 0,
     failure: undefined,

@@ -11,10 +11,11 @@ import type {
   Scorer,
   ServerGroup,
 } from '../../src/core/model.ts';
+import { collectSettings } from './collect-settings.ts';
 import { backend } from './decisions.ts';
 
-/** A sample's values, a failure's kind, or nothing yet. */
-export type Answer = Partial<Sample> | CollectFailureKind | undefined;
+/** A sample's values, that the engine sleeps, a failure's kind, or nothing yet. */
+export type Answer = Partial<Sample> | 'asleep' | CollectFailureKind | undefined;
 
 export const SCORERS: readonly Scorer[] = [
   { name: 'TotalQueuedRequests', weight: 50 },
@@ -38,7 +39,7 @@ export function loadAwareGroup(servers: readonly Backend[], options: FleetOption
     outlierDetection: true,
     servers,
     loadAware: {
-      collect: { timeoutSeconds: 1, intervalSeconds, host: undefined, path: '/metrics', method: 'GET' },
+      collect: collectSettings({ intervalSeconds }),
       balance: {
         scorers: SCORERS,
         policy: 'Adaptive',
@@ -128,10 +129,11 @@ export function backends(count: number): readonly Backend[] {
 export function outcomeOf(answer: Answer, nowMs: number): CollectOutcome | undefined {
   if (answer === undefined) return undefined;
   const atMs = nowMs;
+  if (answer === 'asleep') return { kind: 'asleep', atMs, durationMs: 5, bytes: 300 };
   if (typeof answer === 'string') {
     return { kind: 'failure', failure: { kind: answer, message: answer }, atMs, durationMs: 5 };
   }
-  return { kind: 'sample', sample: sampleOf(answer), atMs, durationMs: 5, bytes: 300 };
+  return { kind: 'sample', sample: sampleOf(answer), engine: 'Vllm', atMs, durationMs: 5, bytes: 300 };
 }
 
 export function uses(decision: GroupDecision): readonly string[] {

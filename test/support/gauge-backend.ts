@@ -80,6 +80,10 @@ export class GaugeBackend {
       else this.metrics(request, response);
       return;
     }
+    if (request.url?.startsWith('/metrics/') === true) {
+      response.writeHead(404).end('no filter here\n');
+      return;
+    }
     this.hits++;
     request.resume();
     if (this.serve === undefined) response.setHeader('x-backend', this.id).end('ok\n');

@@ -169,7 +169,7 @@ function perUnit(of: BackendExplanation): Partial<Load> {
 }
 
 function isAbsent({ configuredWeight, sampleUse }: BackendExplanation): boolean {
-  return configuredWeight === 0 || sampleUse === 'removed';
+  return configuredWeight === 0 || sampleUse === 'asleep' || sampleUse === 'removed';
 }
 
 function shareOf({ configuredWeight }: BackendExplanation, { backends }: DecisionExplanation): number {

@@ -1,27 +1,64 @@
-import type { ScorerName } from '../../core/model.ts';
+import type { EngineName, ScorerName } from '../../core/model.ts';
 
-/** Where one number of an engine stands on its metrics page. */
-export interface Metric {
-  /** Names in the order of preference: the first one that is on the page is read. */
-  readonly names: readonly string[];
-  /** Only series with these labels count; absent: all of them. */
+/** One name under which an engine shows a number. */
+export interface MetricSource {
+  readonly name: string;
+  /** Only series with these labels count; an empty value is that of a label that is not there. Absent: all of them. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Series that have this label in common repeat each other: of each value the largest counts. */
+  readonly onePer?: string;
+  /** Only series count that have their value of this label in common with a series of that family. */
+  readonly sharing?: { readonly label: string; readonly family: string };
+  /** Only versions of the past have it. */
+  readonly former?: true;
+  /** Only some pages of the engine have it. */
+  readonly some?: true;
 }
+
+/** Where one number stands on a page, in the order of preference: the first one that is there is read. Empty: nowhere. */
+export type Metric = readonly MetricSource[];
+
+/** Where the names of an engine were looked up. */
+export type EngineSource =
+  | { readonly kind: 'source'; readonly repository: string; readonly version: string; readonly file: string }
+  | { readonly kind: 'documentation'; readonly document: string };
 
 /** An inference engine, as far as its metrics page goes: data only. */
 export interface Engine {
-  readonly name: string;
-  /** Gauges; undefined: the engine has none. Series are summed, those of KVCacheUtilization averaged. */
-  readonly gauges: Readonly<Record<ScorerName, Metric | undefined>>;
-  /** Counter of finished requests, summed over its series; undefined: the engine has none. */
-  readonly finished: Metric | undefined;
-  /** End-to-end latency of finished requests, seconds: a histogram's sum and count; undefined: the engine has none. */
-  readonly latency: { readonly sum: Metric; readonly count: Metric } | undefined;
+  readonly name: EngineName;
+  /** As its makers call it. */
+  readonly product: string;
+  readonly path: string;
+  /** Of its metrics page, where that is not the port of requests; undefined: it is. */
+  readonly port: number | undefined;
+  readonly scheme: 'http' | 'https';
+  /** Series are summed, those of KVCacheUtilization averaged. */
+  readonly gauges: Readonly<Record<ScorerName, Metric>>;
+  /** KV utilisation is shown as 0..100 by some versions, so that a small value alone does not tell which it is. */
+  readonly mayCountToHundred: boolean;
+  /** Counter of finished requests, summed over its series. */
+  readonly finished: Metric;
+  /** End-to-end latency of finished requests, seconds: a histogram's sum and count. */
+  readonly latency: { readonly sum: Metric; readonly count: Metric };
+  /** 1 while the engine serves, 0 while it sleeps. */
+  readonly awake: Metric;
+  readonly source: EngineSource;
+  /** What an operator has to know, in a sentence or two of Markdown; undefined: nothing. */
+  readonly note: string | undefined;
 }
 
 /** Every name that is read from a page of the engine. */
-export function namesOf(engine: Engine): readonly string[] {
-  const { gauges, finished, latency } = engine;
-  const metrics = [...Object.values(gauges), finished, latency?.sum, latency?.count];
-  return metrics.flatMap((metric) => metric?.names ?? []);
+export function namesOf({ gauges, finished, latency, awake }: Engine): readonly string[] {
+  const metrics = [...Object.values(gauges), finished, latency.sum, latency.count, awake];
+  return [...new Set(metrics.flat().map(({ name }) => name))];
+}
+
+/** Whether current versions of an engine have no metric for a scorer. */
+export function lacksScorer(engine: Engine, scorer: ScorerName): boolean {
+  return engine.gauges[scorer].every(({ former }) => former === true);
+}
+
+/** The sum and count of a histogram. */
+export function histogram(name: string): Engine['latency'] {
+  return { sum: [{ name: `${name}_sum` }], count: [{ name: `${name}_count` }] };
 }

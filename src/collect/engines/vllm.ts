@@ -1,19 +1,31 @@
-import type { Engine } from './engine.ts';
+import { type Engine, histogram } from './engine.ts';
 
-/** vLLM and its Ascend builds. One series of each gauge for each data-parallel engine. */
+/** Also its Ascend builds. One series of each metric for each data-parallel engine, by the label `engine`. */
 export const VLLM: Engine = {
   name: 'Vllm',
+  product: 'vLLM',
+  path: '/metrics',
+  port: undefined,
+  scheme: 'http',
   gauges: {
-    TotalQueuedRequests: { names: ['vllm:num_requests_waiting'] },
-    RunningRequests: { names: ['vllm:num_requests_running'] },
-    // Since 0.10; before it; Ascend.
-    KVCacheUtilization: {
-      names: ['vllm:kv_cache_usage_perc', 'vllm:gpu_cache_usage_perc', 'vllm:npu_cache_usage_perc'],
-    },
+    TotalQueuedRequests: [{ name: 'vllm:num_requests_waiting' }],
+    RunningRequests: [{ name: 'vllm:num_requests_running' }],
+    KVCacheUtilization: [
+      { name: 'vllm:kv_cache_usage_perc' },
+      { name: 'vllm:gpu_cache_usage_perc', former: true },
+      { name: 'vllm:npu_cache_usage_perc', former: true },
+    ],
   },
-  finished: { names: ['vllm:request_success_total'] },
-  latency: {
-    sum: { names: ['vllm:e2e_request_latency_seconds_sum'] },
-    count: { names: ['vllm:e2e_request_latency_seconds_count'] },
+  mayCountToHundred: false,
+  finished: [{ name: 'vllm:request_success_total' }],
+  latency: histogram('vllm:e2e_request_latency_seconds'),
+  // also 0 while only a part of it is awake again
+  awake: [{ name: 'vllm:engine_sleep_state', labels: { sleep_state: 'awake' } }],
+  source: {
+    kind: 'source',
+    repository: 'vllm-project/vllm',
+    version: '0.32.0',
+    file: 'vllm/v1/metrics/loggers.py',
   },
+  note: 'Before 0.10 the KV gauge is `vllm:gpu_cache_usage_perc`, in Ascend builds `vllm:npu_cache_usage_perc`; where both are there the new one counts.',
 };

@@ -70,6 +70,7 @@ test('a backend is shown as it was decided, its age as of the scrape', async () 
     ['sample_age_seconds', 0.5],
     ['saturated', 0],
     ['frozen', 0],
+    ['asleep', 0],
   ] as const) {
     assert.equal(page.get(`plimsoll_backend_${name}${labels(one)}`), value, name);
   }
@@ -87,6 +88,17 @@ test('what is unknown has no series', async () => {
   assert.equal(page.get(`plimsoll_backend_weight${labels(two)}`), 0);
 });
 
+test('a backend whose engine sleeps is shown as asleep and absent', async () => {
+  const asleep = groupDecision('llama', [
+    backendDecision(one, { use: 'asleep', health: undefined, weight: 0, share: 0 }),
+  ]);
+  const metrics = new Metrics(
+    () => [asleep],
+    () => asleep.atMs,
+  );
+  assert.deepEqual([...(await samples(metrics, 'plimsoll_backend_asleep')).values()], [1]);
+});
+
 test('health and mode are state sets', async () => {
   const metrics = new Metrics(
     () => [decision],
@@ -101,6 +113,38 @@ test('health and mode are state sets', async () => {
   ]);
   const mode = await samples(metrics, 'plimsoll_server_group_mode');
   assert.deepEqual([...mode.values()], [1, 0, 0]);
+});
+
+test('the bytes of pages are counted by backend, the time that answers took by group', async () => {
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  const { outcomes } = run;
+  const sample = { queued: 0, running: 0, kvUtilization: 0, finished: undefined, latency: undefined };
+  const answered = { kind: 'sample', sample, engine: 'Vllm', bytes: 1200, atMs: 5, durationMs: 5 } as const;
+  for (let times = 0; times < 2; times++) {
+    metrics.evaluated(decision, { ...run, endedAtMs: 70, outcomes: new Map(outcomes).set(one.id, answered) });
+  }
+  const bytes = await samples(metrics, 'plimsoll_backend_collect_bytes_total');
+  assert.deepEqual(new Set(bytes.values()), new Set([0, 2400]));
+  const gather = await samples(metrics, 'plimsoll_server_group_gather_seconds');
+  assert.equal(gather.get('plimsoll_server_group_gather_seconds_bucket{le="0.05",server_group="llama"}'), 0);
+  assert.equal(gather.get('plimsoll_server_group_gather_seconds_bucket{le="0.075",server_group="llama"}'), 2);
+  metrics.forget('llama');
+  assert.deepEqual([...(await samples(metrics, 'plimsoll_server_group_gather_seconds_count'))], []);
+});
+
+test('the delay of the event loop is a histogram, without those of the library', async () => {
+  const metrics = new Metrics(
+    () => [],
+    () => 0,
+  );
+  metrics.loopDelayed(0.03);
+  const delays = await samples(metrics, 'plimsoll_event_loop_delay_seconds');
+  assert.equal(delays.get('plimsoll_event_loop_delay_seconds_bucket{le="0.025"}'), 0);
+  assert.equal(delays.get('plimsoll_event_loop_delay_seconds_bucket{le="0.05"}'), 1);
+  assert.deepEqual([...(await samples(metrics, 'plimsoll_nodejs_eventloop'))], []);
 });
 
 test('collections and failures are counted by backend and reason, pushes by cause', async () => {

@@ -4,6 +4,7 @@ import { Collector } from '../../../src/collect/collector.ts';
 import type { CollectRun } from '../../../src/core/model.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
+import { collectSettings } from '../../support/collect-settings.ts';
 import { CollectorBench, page, refused, timeout } from '../../support/collector-bench.ts';
 import { backend } from '../../support/decisions.ts';
 import { freePort } from '../../support/ports.ts';
@@ -22,6 +23,21 @@ describe('runs', () => {
     await bench.clock.advance(2500);
     assert.deepEqual(bench.spans, ['0..30', '1000..1030', '2000..2030']);
     assert.deepEqual(bench.latest, { [ONE.id]: '1 at 2010 after 10', [TWO.id]: '2 at 2030 after 30' });
+    await bench.stop();
+  });
+
+  test('say of a backend that its engine sleeps, and each backend has an engine of its own', async () => {
+    const bench = new CollectorBench();
+    const asleep = 'vllm:engine_sleep_state{sleep_state="awake"} 0\n';
+    const tgi = 'tgi_queue_size 7\ntgi_batch_current_size 1\n';
+    bench.set(ONE, 10, { kind: 'page', page: Buffer.from(`vllm:num_requests_waiting 0\n${asleep}`) });
+    bench.set(TWO, 10, { kind: 'page', page: Buffer.from(tgi) });
+    bench.start(ONE, TWO);
+    await bench.clock.advance(500);
+    assert.deepEqual(bench.latest, { [ONE.id]: 'asleep at 10 after 10', [TWO.id]: '7 at 10 after 10' });
+    bench.set(ONE, 10, page(2));
+    await bench.clock.advance(1000);
+    assert.equal(bench.latest[ONE.id], '2 at 1010 after 10');
     await bench.stop();
   });
 
@@ -322,7 +338,7 @@ test('over HTTP: a vLLM page by one kept connection, and a port where nobody lis
   const dead = backend(0, { address: '127.0.0.1', port: await freePort() });
   const runs: CollectRun[] = [];
   const collector = new Collector({
-    settings: { timeoutSeconds: 1, intervalSeconds: 0.1, host: undefined, path: '/metrics', method: 'GET' },
+    settings: collectSettings({ intervalSeconds: 0.1 }),
     clock: systemClock,
     log: silentLogger,
   });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { looksLikeExposition, parseExposition, SERIES_MAX } from '../../../src/collect/exposition.ts';
+import {
+  LINES_MAX,
+  looksLikeExposition,
+  parseExposition,
+  SERIES_MAX,
+} from '../../../src/collect/exposition.ts';
 import { LineFinder } from '../../../src/collect/line-finder.ts';
 
 const WAITING = 'vllm:num_requests_waiting';
@@ -51,6 +56,12 @@ describe('a line', () => {
     [`${WAITING} +Inf\n`, Infinity],
     [`${WAITING} -Inf\n`, -Infinity],
     [`${WAITING} inf\n`, Infinity],
+    [`${WAITING} 3 1700000000.123\n`, 3],
+    [`${WAITING} 3 # {trace_id="a } 7"} 0.5 1700000000.123\n`, 3],
+    [`${WAITING}{engine="0"} 3 1700000000.123 # {} 0.5\n`, 3],
+    [`${WAITING}{"engine.rank \\" }"="0","a"="b"} 4\n`, 4],
+    [`${WAITING} ${'7'.repeat(400)}\n`, Infinity],
+    [`${WAITING} 0.${'7'.repeat(400)}\n`, 7 / 9],
     ['up 1', 1],
   ];
   for (const [page, value] of good) {
@@ -69,6 +80,11 @@ describe('a line', () => {
     `${WAITING} 1 soon\n`,
     `${WAITING}{engine="0" 4\n`,
     `${WAITING}{engine="0} 4\n`,
+    `${WAITING}{engine="0\n,a="b"} 4\n`,
+    `${WAITING}{engine="0\n} 4\n`,
+    `${WAITING}{"engine\n"="b"} 4\n`,
+    `${WAITING} 1 e5\n`,
+    `${WAITING} 1 2 x # {}\n`,
     `${WAITING}{engine="0\\`,
     `${WAITING}{engine=0} 4\n`,
     `${WAITING}{="0"} 4\n`,
@@ -132,6 +148,14 @@ test('a page with too many series of the wanted names is refused', () => {
   assert.equal(parseExposition(Buffer.from('up 1\n'.repeat(SERIES_MAX + 1)), finder), undefined);
 });
 
+test('a page with too many lines is refused, wherever the wanted ones are', () => {
+  const lines = 'a 1\n'.repeat(LINES_MAX - 1);
+  for (const page of [`up 1\n${lines}`, `${lines}up 1\n`]) {
+    assert.equal(parseExposition(Buffer.from(page), finder)?.get('up')?.length, 1);
+    assert.equal(parseExposition(Buffer.from(`${page}#`), finder), undefined);
+  }
+});
+
 test('a page is told from another text by its first line', () => {
   for (const page of ['# HELP x y\n', '\n\n# x\n', 'a_b{c="d"} 1\n', 'a:b 1', 'a NaN', 'x{y="z"}+Inf']) {
     assert.equal(looksLikeExposition(Buffer.from(page)), true, page);
@@ -143,8 +167,9 @@ test('a page is told from another text by its first line', () => {
 
 // ---------------------------------------------------------------- against a simple parser
 
-const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(?:\{(.*)\})?\s*(\S+)(?:\s+-?\d+)?$/s;
-const PAIR = /([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:\\.|[^\\"])*)"/gs;
+const LINE =
+  /^([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(?:\{((?:[^"}]|"(?:\\.|[^\\"])*")*)\})?\s*(\S+)(?:\s+-?\d+(?:\.\d+)?)?(?:\s+#\s.*)?$/s;
+const PAIR = /([a-zA-Z_][a-zA-Z0-9_]*|"(?:\\.|[^\\"])*")\s*=\s*"((?:\\.|[^\\"])*)"/gs;
 
 /** The format as simply as it can be read; for valid pages only. */
 function parseSimply(page: string): readonly Plain[] {
@@ -155,14 +180,18 @@ function parseSimply(page: string): readonly Plain[] {
     .map((line) => {
       const [, name = '', labels = '', value = ''] = LINE.exec(line) ?? assert.fail(line);
       const pairs = [...labels.matchAll(PAIR)].map(([, key = '', text = '']) => [
-        key,
-        text.replace(/\\(.)/gs, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped)),
+        unescape(key.startsWith('"') ? key.slice(1, -1) : key),
+        unescape(text),
       ]);
       const number = value.replace(/^([+-]?)inf$/i, '$1Infinity');
       return { name, value: Number(number), labels: Object.fromEntries(pairs) as Record<string, string> };
     });
   const names = [...new Set(series.map((of) => of.name))].filter((name) => NAMES.includes(name));
   return names.flatMap((name) => series.filter((of) => of.name === name));
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(.)/gs, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 }
 
 const blank = fc.constantFrom('', ' ', '\t', '  ');
@@ -179,7 +208,15 @@ const labelValue = fc
   })
   .map((text) => text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n'));
 const label = fc
-  .tuple(fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,5}$/), blank, blank, labelValue)
+  .tuple(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,5}$/) },
+      labelValue.map((text) => `"${text}"`),
+    ),
+    blank,
+    blank,
+    labelValue,
+  )
   .map(([key, before, after, value]) => `${key}${before}=${after}"${value}"`);
 const labels = fc
   .tuple(fc.array(label, { maxLength: 4 }), blank, fc.boolean())
@@ -193,10 +230,14 @@ const value = fc.oneof(
   fc.double({ min: 0, max: 1e6, noNaN: true }).map((number) => number.toFixed(3)),
   fc.constantFrom('NaN', '+Inf', '-Inf', '1e3', '0.0', '17.0', '1.', '.5'),
 );
+const stamp = fc.oneof(
+  fc.integer().map(String),
+  fc.tuple(fc.nat(), fc.nat(999)).map(([seconds, part]) => `${seconds}.${part}`),
+);
 const series = fc
-  .tuple(blank, name, blank, fc.option(labels), gap, value, fc.option(fc.integer()), blank)
-  .map(([indent, of, before, braces, space, number, stamp, after]) => {
-    const suffix = stamp === null ? '' : `${space}${stamp}`;
+  .tuple(blank, name, blank, fc.option(labels), gap, value, fc.option(stamp), fc.option(labels), blank)
+  .map(([indent, of, before, braces, space, number, at, exemplar, after]) => {
+    const suffix = `${at === null ? '' : `${space}${at}`}${exemplar === null ? '' : ` # ${exemplar} 0.5`}`;
     return `${indent}${of}${before}${braces ?? ''}${space}${number}${suffix}${after}`;
   });
 const comment = fc.constantFrom('', '# HELP up 1', '# TYPE up gauge', '#', `# ${WAITING} 5`, ' # up 1');

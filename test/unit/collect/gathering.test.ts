@@ -13,12 +13,12 @@ interface Course {
 async function gather(
   durationsMs: readonly number[],
   options: Partial<GatheringOptions> = {},
+  allAskedAfterMs = 0,
 ): Promise<Course> {
   const clock = new FakeClock(500);
   const gathering = new Gathering({
     clock,
     expected: durationsMs.length,
-    spreadMs: 0,
     limitMs: 500,
     leastMs: 50,
     ...options,
@@ -29,8 +29,12 @@ async function gather(
       gathering.settled(durationMs < 0 ? undefined : durationMs);
     });
   }
+  const cancelAsked = clock.schedule(allAskedAfterMs, () => {
+    gathering.allAsked();
+  });
   let course: Course | undefined;
   void gathering.end().then(() => {
+    cancelAsked();
     course = { endedAtMs: clock.now() - 500, usualMs: gathering.usualMs };
   });
   await clock.advance(5000);
@@ -67,7 +71,7 @@ test('without a least time all are waited for until the limit', async () => {
 });
 
 test('those that are asked last have their time from then on', async () => {
-  assert.equal((await gather([10, 10, 10, NEVER], { spreadMs: 250 })).endedAtMs, 300);
+  assert.equal((await gather([10, 10, 10, NEVER], {}, 250)).endedAtMs, 300);
 });
 
 test('what is usual is known once three quarters of those that do not fail have answered', async () => {

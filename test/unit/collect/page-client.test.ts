@@ -8,17 +8,11 @@ import type { PageResult } from '../../../src/collect/page-source.ts';
 import { PAGE_BYTES_MAX } from '../../../src/core/limits.ts';
 import type { Backend, CollectSettings } from '../../../src/core/model.ts';
 import { BlackHole } from '../../support/black-hole.ts';
+import { collectSettings } from '../../support/collect-settings.ts';
 import { freePort } from '../../support/ports.ts';
 import { type RawAnswer, RawServer, response } from '../../support/raw-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const SETTINGS: CollectSettings = {
-  timeoutSeconds: 1,
-  intervalSeconds: 1,
-  host: undefined,
-  path: '/metrics',
-  method: 'GET',
-};
 const PAGE = 'up 1\n';
 const good: RawAnswer = (socket) => socket.write(response(PAGE));
 
@@ -34,7 +28,7 @@ function clientOf(
   settings: Partial<CollectSettings> = {},
   gate?: OpeningGate,
 ): PageClient {
-  const client = new PageClient(backend, { ...SETTINGS, ...settings }, gate);
+  const client = new PageClient(backend, collectSettings(settings), gate === undefined ? {} : { gate });
   t.after(() => client.close());
   return client;
 }
@@ -140,6 +134,12 @@ const FAILURES: readonly Failure[] = [
     message: /^too large: headers beyond 16 KiB$/,
   },
   {
+    what: 'interim answers without end',
+    answer: (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2000)),
+    kind: 'protocol',
+    message: /^not HTTP\/1\.1: more than 16 interim answers$/,
+  },
+  {
     what: 'a dripping header',
     answer: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx: ');
@@ -196,7 +196,7 @@ const FAILURES: readonly Failure[] = [
       );
     },
     kind: 'reset',
-    message: /^reset: read ECONNRESET$/,
+    message: /^reset: (read ECONNRESET|the page ends within a line)$/,
   },
   {
     what: 'a body shorter than its Content-Length',
@@ -237,21 +237,28 @@ const FAILURES: readonly Failure[] = [
   },
 ];
 
+function testFailure({ what, answer, kind, message, slow, kept }: Failure): void {
+  test(what, async (t) => {
+    const server = await serve(t, answer);
+    const client = clientOf(t, server.backend);
+    const result = await fetch(client, slow === undefined ? 5000 : 300);
+    assert.ok(result.kind === 'failure');
+    assert.equal(result.failure.kind, kind);
+    assert.match(result.failure.message, message);
+    if (kept === undefined) await waitFor('the connection is given up', () => server.open === 0);
+    server.answer = good;
+    assert.equal(await fetchText(client), PAGE);
+    assert.equal(server.connections, kept === undefined ? 2 : 1);
+  });
+}
+
+// apart from the others, which keep the process too busy for so short a deadline
+describe('a slow answer has a reason, and the next fetch is free of it', { concurrency: true }, () => {
+  for (const failure of FAILURES) if (failure.slow) testFailure(failure);
+});
+
 describe('a failure has a reason, and the next fetch is free of it', { concurrency: true }, () => {
-  for (const { what, answer, kind, message, slow, kept } of FAILURES) {
-    test(what, async (t) => {
-      const server = await serve(t, answer);
-      const client = clientOf(t, server.backend);
-      const result = await fetch(client, slow === undefined ? 5000 : 300);
-      assert.ok(result.kind === 'failure');
-      assert.equal(result.failure.kind, kind);
-      assert.match(result.failure.message, message);
-      if (kept === undefined) await waitFor('the connection is given up', () => server.open === 0);
-      server.answer = good;
-      assert.equal(await fetchText(client), PAGE);
-      assert.equal(server.connections, kept === undefined ? 2 : 1);
-    });
-  }
+  for (const failure of FAILURES) if (!failure.slow) testFailure(failure);
 
   test('nobody listens', async (t) => {
     const port = await freePort();
@@ -298,6 +305,26 @@ describe('a failure has a reason, and the next fetch is free of it', { concurren
     leave?.();
     assert.equal(await fetchText(client), PAGE);
   });
+});
+
+describe('an answer that never begins or ends, and has no page to count', () => {
+  for (const [what, first, chunk] of [
+    ['an endless chunk extension', `${head(['transfer-encoding: chunked'])}1;`, 'x=y;'],
+    ['empty lines without end', '', '\r\n'],
+    ['an endless status line', 'HTTP/1.1 200 ', 'K'],
+  ] as const) {
+    test(what, async (t) => {
+      const server = await serve(t, (socket) => {
+        socket.write(first);
+        flood(socket, chunk.repeat(16_384));
+      });
+      assert.deepEqual(await fetch(clientOf(t, server.backend), 30_000), {
+        kind: 'failure',
+        failure: { kind: 'too_large', message: 'too large: more than 8 MiB' },
+      });
+      await waitFor('the connection is given up', () => server.open === 0);
+    });
+  }
 });
 
 describe('the request', () => {
@@ -439,7 +466,7 @@ describe('the connection', () => {
 
   test('is closed with the client', async (t) => {
     const server = await serve(t, good);
-    const client = new PageClient(server.backend, SETTINGS);
+    const client = new PageClient(server.backend, collectSettings());
     await fetchText(client);
     assert.equal(server.open, 1);
     await client.close();

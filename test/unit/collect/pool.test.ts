@@ -4,6 +4,7 @@ import { CollectorPool } from '../../../src/collect/pool.ts';
 import type { ServerGroup } from '../../../src/core/model.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
+import { collectSettings } from '../../support/collect-settings.ts';
 import { GaugeBackend } from '../../support/gauge-backend.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -43,7 +44,7 @@ class Bench {
           : [{ id: backend.id, address: backend.address, port: backend.port, weight }];
       }),
       loadAware: {
-        collect: { timeoutSeconds: 1, intervalSeconds: 50, host: undefined, path: '/metrics', method: 'GET' },
+        collect: collectSettings({ intervalSeconds: 50 }),
         balance: {
           scorers: [{ name: 'TotalQueuedRequests', weight: 1 }],
           policy: 'Adaptive',

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Engine } from '../../../src/collect/engines/engine.ts';
-import { VLLM } from '../../../src/collect/engines/vllm.ts';
-import { SERIES_MAX } from '../../../src/collect/exposition.ts';
+import { LINES_MAX, SERIES_MAX } from '../../../src/collect/exposition.ts';
 import { SampleReader, type SampleReading } from '../../../src/collect/sample.ts';
+import { SamplePlan } from '../../../src/collect/sample-plan.ts';
 import type { CollectFailure, Sample, ScorerName } from '../../../src/core/model.ts';
 import { IDLE, vllmPage } from '../../support/vllm-page.ts';
 
 const ALL: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];
 const GAUGES = 'vllm:num_requests_waiting 3\nvllm:num_requests_running 5\nvllm:kv_cache_usage_perc 0.25\n';
 
-function read(page: string, required = ALL, engine: Engine = VLLM): SampleReading {
-  return new SampleReader(engine, required).read(Buffer.from(page));
+function read(page: string, required = ALL): SampleReading {
+  const plan = new SamplePlan({ engine: 'Vllm', metrics: { labels: {} } }, required);
+  return new SampleReader(plan).read(Buffer.from(page));
 }
 
-function sampleOf(page: string, required = ALL, engine: Engine = VLLM): Sample {
-  const reading = read(page, required, engine);
-  return reading.kind === 'sample' ? reading.sample : assert.fail(reading.failure.message);
+function sampleOf(page: string, required = ALL): Sample {
+  const reading = read(page, required);
+  return reading.kind === 'sample' ? reading.sample : assert.fail(reading.kind);
 }
 
 function failureOf(page: string, required = ALL): CollectFailure {
@@ -138,7 +138,7 @@ describe('no sample comes', () => {
     [
       'vllm:num_requests_waiting 1\n'.repeat(SERIES_MAX + 1),
       'too_large',
-      `too large: more than ${SERIES_MAX} series`,
+      `too large: more than ${SERIES_MAX} series of these metrics, or ${LINES_MAX} lines`,
     ],
   ];
   for (const [page, kind, message] of cases) {
@@ -172,36 +172,6 @@ describe('a metric that carries no weight', () => {
       sumSeconds: 2,
       count: 4,
     });
-  });
-});
-
-test('an engine is data: metrics told apart by labels, some of them missing', () => {
-  const requests = (state: string) => ({ names: ['engine_requests'], labels: { state } });
-  const engine: Engine = {
-    name: 'Other',
-    gauges: {
-      TotalQueuedRequests: requests('waiting'),
-      RunningRequests: requests('scheduled'),
-      KVCacheUtilization: undefined,
-    },
-    finished: undefined,
-    latency: undefined,
-  };
-  const page =
-    'engine_requests{state="waiting",rank="0"} 3\nengine_requests{state="scheduled",rank="0"} 5\n' +
-    'engine_requests{state="waiting",rank="1"} 1\nengine_requests{state="max"} 99\n';
-  // a scorer whose metric the engine does not have costs no sample, however it is weighted
-  assert.deepEqual(sampleOf(page, ALL, engine), {
-    queued: 4,
-    running: 5,
-    kvUtilization: undefined,
-    finished: undefined,
-    latency: undefined,
-  });
-  // one that the engine has must be on the page
-  assert.deepEqual(read('engine_requests{state="waiting"} 3\n', ALL, engine), {
-    kind: 'failure',
-    failure: { kind: 'metric_absent', message: 'metric absent: engine_requests' },
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Backend } from '../../../src/core/model.ts';
-import { CollectorBench, page, refused } from '../../support/collector-bench.ts';
+import { CollectorBench, page, refused, whatOf } from '../../support/collector-bench.ts';
 import { backend } from '../../support/decisions.ts';
 
 const FAST = [1, 2, 3, 4, 5, 6, 7].map((last) => backend(last));
@@ -33,8 +33,7 @@ function answersOf(bench: CollectorBench, { id }: Backend): readonly string[] {
   return bench.runs.slice(1).map(({ outcomes, endedAtMs }) => {
     const outcome = outcomes.get(id);
     if (outcome === undefined) return 'none';
-    const what = outcome.kind === 'sample' ? outcome.sample.queued : outcome.failure.kind;
-    return `${what}, ${endedAtMs - outcome.atMs} ms old`;
+    return `${whatOf(outcome)}, ${endedAtMs - outcome.atMs} ms old`;
   });
 }
 
@@ -199,7 +198,7 @@ test('the first run waits for all, and knows who is slow afterwards', async () =
 test('in a large group the last one asked has its time, and one that hangs does not delay the rest', async () => {
   const many = Array.from({ length: 300 }, (_, index) => backend(index, { port: 1000 + index }));
   const bench = new CollectorBench({ timeoutSeconds: 300 });
-  for (const of of many) bench.set(of, 10);
+  for (const of of many) bench.set(of, 30);
   bench.start(...many);
   await bench.clock.advance(1900);
   const [hung] = many as [Backend];
@@ -210,7 +209,7 @@ test('in a large group the last one asked has its time, and one that hangs does 
     [299, 299],
   );
   const [first = 0, second = 0] = lengths(bench);
-  assert.equal(first, 300);
-  assert.ok(second > 200 && second <= 260, `the second run took ${second} ms`);
+  assert.ok(first > 280 && first <= 310, `the first took ${first} ms`);
+  assert.ok(second > 200 && second <= 280, `the second run took ${second} ms`);
   await bench.stop();
 });

@@ -57,6 +57,13 @@ test('gauges that stand still: a trickle', () => {
   assertGolden('explain/frozen.txt', explainText(explanationAfter(decisions), PLAIN));
 });
 
+test('an engine sleeps: out of the assignment', () => {
+  const fleet = new Fleet(3);
+  fleet.step([busy(1, 30), busy(1, 20), busy(1, 25)]);
+  const decision = fleet.step([busy(2, 30), busy(2, 20), 'asleep']);
+  assertGolden('explain/asleep.txt', explainText(explanationOf(decision), PLAIN));
+});
+
 test('nobody answers: what was published stands', () => {
   const fleet = new Fleet(2);
   const published = fleet.step([busy(1, 30), busy(1, 20)]);

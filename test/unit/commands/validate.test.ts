@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { DIFFERENCES, validate } from '../../../src/commands/validate.ts';
 import { effectiveFile, writeYaml } from '../../../src/config/effective.ts';
@@ -61,6 +61,7 @@ ServerGroups:
     EnvoyLbPolicy: LeastRequest
     RetryAfterSeconds: 1
     OutlierDetection: true
+    AllowLinkLocal: false
     Servers:
       - {Address: 10.0.3.11, Port: 8000, Weight: 100}
       - {Address: 2001:db8::1, Port: 8000, Weight: 100}
@@ -72,7 +73,12 @@ ServiceExtensions:
           MetricCollector:
             Timeout: 1
             Interval: 10
-            HttpMetricCollect: {Path: /metrics, Method: GET}
+            HttpMetricCollect:
+              Path: /metrics
+              Method: GET
+              Scheme: http
+              Engine: Auto
+              LeanScrape: true
           Scheduler:
             Scorers:
               - {Name: TotalQueuedRequests, Weight: 50}
@@ -111,12 +117,36 @@ test('a good file in JSON', async () => {
     file: config,
     valid: true,
     configuration: printed.configuration,
+    warnings: [],
     differences: DIFFERENCES,
   });
   assert.deepEqual(
     parseConfiguration(JSON.stringify(printed.configuration), 'f'),
     parseConfiguration(GOOD, 'f'),
   );
+});
+
+describe('a page that is read as a whole more often than once a second is warned of', () => {
+  const quick = ['Interval: 1\n', 'IntervalMilliseconds: 250\n'] as const;
+  for (const [http, reason] of [
+    ['{Path: /metrics, LeanScrape: false}', 'LeanScrape: false'],
+    ['{Path: /metrics, Method: POST}', 'Method: POST'],
+    ["{Path: '/metrics?engine=0'}", 'Path has a query'],
+  ] as const) {
+    test(reason, async () => {
+      const { out, code } = await run(edit(quick, ['{Path: /metrics}', http]));
+      assert.equal(code, 0);
+      assert.match(out, new RegExp(`^# - load-aware: with IntervalMilliseconds 250 .*\\(${reason}\\)`, 'm'));
+      const printed = JSON.parse((await run(edit(quick, ['{Path: /metrics}', http]), true)).out) as {
+        readonly warnings: readonly string[];
+      };
+      assert.equal(printed.warnings.length, 1);
+    });
+  }
+
+  test('but not one that can be lean', async () => {
+    assert.doesNotMatch((await run(edit(quick))).out, /# Warnings/);
+  });
 });
 
 test('every mistake of a bad file goes to standard error, exit code 64', async () => {
@@ -223,6 +253,7 @@ const file: fc.Arbitrary<ConfigurationInput> = fc
         ServiceExtension: extension,
         RetryAfterSeconds: fields.seconds,
         OutlierDetection: fields.outlierDetection,
+        AllowLinkLocal: true,
         Servers: addresses.map((Address) => ({ Address, Port: fields.port })),
         ...(fields.policy === undefined ? {} : { EnvoyLbPolicy: fields.policy }),
       },

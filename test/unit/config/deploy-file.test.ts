@@ -4,11 +4,13 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { formatMistake, parseConfiguration } from '../../../src/config/load.ts';
 import { configurationFile } from '../../../src/config/schema.ts';
+import { deployedConfigurations } from '../../support/deployed.ts';
 
-const FILE = new URL('../../../deploy/plimsoll.yaml', import.meta.url);
+const FOLDER = new URL('../../../deploy/', import.meta.url);
+const FILE = new URL('plimsoll.yaml', FOLDER);
 
-function parse(text: string) {
-  const result = parseConfiguration(text, 'deploy/plimsoll.yaml');
+function parse(text: string, name = 'plimsoll.yaml') {
+  const result = parseConfiguration(text, `deploy/${name}`);
   return result.kind === 'valid'
     ? result.configuration
     : assert.fail(result.mistakes.map(formatMistake).join('\n'));
@@ -33,4 +35,21 @@ test('it shows every field', async () => {
   const names = new Set(Array.from(schema.matchAll(/"([A-Z]\w+)":\{/g), ([, name]) => name ?? ''));
   assert.ok(names.size > 30);
   for (const name of names) assert.match(text, new RegExp(`[ #{]${name}:|^${name}:`, 'm'), name);
+});
+
+for (const { name, text } of deployedConfigurations()) {
+  test(`deploy/${name} is valid, says where its schema is, and is in the list`, async () => {
+    assert.ok(parse(text, name).serverGroups.length > 0);
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+    assert.equal(new URL(schema, new URL(name, FOLDER)).href, new URL('plimsoll.schema.json', FOLDER).href);
+    assert.ok((await readFile(new URL('README.md', FOLDER), 'utf8')).includes(`| \`${name}\` |`));
+  });
+}
+
+test('an engine that an example names brings its path', async () => {
+  const engines = parse(await readFile(new URL('examples/engines.yaml', FOLDER), 'utf8'));
+  assert.deepEqual(
+    engines.serverGroups.map(({ loadAware }) => loadAware?.collect.path),
+    ['/metrics', '/prometheus/metrics', '/metrics'],
+  );
 });

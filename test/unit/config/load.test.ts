@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Configuration } from '../../../src/core/model.ts';
 import { formatMistake, loadConfiguration, parseConfiguration } from '../../../src/config/load.ts';
+import { collectSettings } from '../../support/collect-settings.ts';
 import { edit, GOOD } from './bad/bad-file.ts';
 
 let folder: string;
@@ -60,13 +61,7 @@ test('a file becomes a configuration with every default', () => {
           { id: '10.0.3.12:8000', address: '10.0.3.12', port: 8000, weight: 100 },
         ],
         loadAware: {
-          collect: {
-            timeoutSeconds: 1,
-            intervalSeconds: 1,
-            host: undefined,
-            path: '/metrics',
-            method: 'GET',
-          },
+          collect: collectSettings(),
           balance: {
             scorers: [
               { name: 'TotalQueuedRequests', weight: 50 },
@@ -127,13 +122,10 @@ test('every optional field', () => {
   assert.equal(group.retryAfterSeconds, 5);
   assert.equal(group.outlierDetection, false);
   assert.equal(group.servers[0]?.weight, 0);
-  assert.deepEqual(group.loadAware?.collect, {
-    timeoutSeconds: 1,
-    intervalSeconds: 1,
-    host: 'metrics.example.com',
-    path: '/m?a=b',
-    method: 'POST',
-  });
+  assert.deepEqual(
+    group.loadAware?.collect,
+    collectSettings({ host: 'metrics.example.com', path: '/m?a=b', method: 'POST', leanScrape: false }),
+  );
   assert.equal(group.loadAware.balance.policy, 'Linear');
   assert.equal(group.loadAware.balance.onCollectFailure, 'Remove');
   assert.deepEqual(group.loadAware.balance.saturation, {

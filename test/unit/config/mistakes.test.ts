@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMistake, parseConfiguration } from '../../../src/config/load.ts';
-import { addresses } from './bad/addresses.ts';
+import { badFiles } from './bad/all.ts';
 import { GOOD } from './bad/bad-file.ts';
-import { keys } from './bad/keys.ts';
-import { ranges } from './bad/ranges.ts';
-import { rules } from './bad/rules.ts';
-import { security } from './bad/security.ts';
-import { several } from './bad/several.ts';
-import { syntax } from './bad/syntax.ts';
 
-for (const [kind, files] of Object.entries({ syntax, keys, ranges, addresses, rules, security, several })) {
+for (const [kind, files] of Object.entries(badFiles)) {
   test(`bad files: ${kind}`, async (context) => {
     for (const { name, text, mistakes } of files) {
       await context.test(name, () => {

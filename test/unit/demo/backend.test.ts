@@ -125,6 +125,25 @@ describe('metrics', () => {
   const finishedOn = (page: string): string | undefined =>
     /^vllm:request_success_total\{.*finished_reason="length"\} (.*)$/m.exec(page)?.[1];
 
+  test('has only the series that are asked for, where the path ends in a slash', async () => {
+    const query = '?name%5B%5D=vllm:num_requests_waiting&name%5B%5D=vllm:request_success_total';
+    const { status, body } = await ask(backend, `/metrics/${query}`);
+    assert.equal(status, 200);
+    const names = body.split('\n').map((line) => line.replace(/[{ ].*/, ''));
+    assert.deepEqual(names, [
+      '#',
+      '#',
+      'vllm:num_requests_waiting',
+      '#',
+      '#',
+      ...Array.from({ length: 4 }, () => 'vllm:request_success_total'),
+      '',
+    ]);
+    const whole = (await ask(backend, '/metrics')).body.length;
+    assert.equal((await ask(backend, `/metrics${query}`)).body.length, whole);
+    assert.equal((await ask(backend, '/metrics/')).body.length, whole);
+  });
+
   test('live', async () => {
     await complete(backend, 10, 2);
     const answer = await ask(backend, '/metrics');

@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   core: { ours: ['core/'], types: [], packages: [] },
   runtime: { ours: ['runtime/'], types: [], packages: [...NODE, 'pino', 'pino-pretty'] },
   config: {
-    ours: ['config/', 'core/model.ts', 'core/limits.ts', 'runtime/'],
+    ours: ['config/', 'core/model.ts', 'core/limits.ts', 'collect/engines/', 'runtime/'],
     types: [],
     packages: [...NODE, 'yaml', 'zod'],
   },

@@ -11,6 +11,7 @@ import { Balancer } from '../../../src/publish/balancer.ts';
 import { type Encoder, Publisher } from '../../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
+import { collectSettings } from '../../support/collect-settings.ts';
 import { backend } from '../../support/decisions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -33,13 +34,7 @@ function group(name: string, servers: readonly Backend[], loadAware = true): Ser
     servers,
     loadAware: loadAware
       ? {
-          collect: {
-            timeoutSeconds: 1,
-            intervalSeconds: 1,
-            host: undefined,
-            path: '/metrics',
-            method: 'GET',
-          },
+          collect: collectSettings(),
           balance: {
             scorers: [{ name: 'TotalQueuedRequests', weight: 1 }],
             policy: 'Adaptive',
@@ -86,7 +81,7 @@ class Bench {
     const outcomes = new Map<string, CollectOutcome>();
     for (const [id, queued] of queues) {
       const sample = { queued, running: 10, kvUtilization: 0.1, finished: atMs, latency: undefined };
-      outcomes.set(id, { kind: 'sample', sample, atMs, durationMs: 5, bytes: 100 });
+      outcomes.set(id, { kind: 'sample', sample, engine: 'Vllm', atMs, durationMs: 5, bytes: 100 });
     }
     return { startedAtMs: atMs - 20, endedAtMs: atMs, outcomes };
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, before, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
 import { unixMs } from '../../../src/runtime/clock.ts';
-import { type CredentialFiles, readCredentials } from '../../../src/runtime/credentials.ts';
+import { readCredentials } from '../../../src/runtime/credentials.ts';
 import { ReloadedCredentials } from '../../../src/runtime/reloaded-credentials.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type Issued, TestCa } from '../../support/pki.ts';
@@ -17,7 +17,7 @@ let ca: TestCa;
 let first: Issued;
 let second: Issued;
 let folder: string;
-let files: CredentialFiles;
+let files: Record<'certFile' | 'keyFile' | 'clientCaFile', string>;
 let clock: FakeClock;
 let now: number;
 let taken: string[];
@@ -285,7 +285,7 @@ test('an intermediate certificate that ends first is the end of all', async () =
   await write({ cert: second.cert + brief.cert, key: second.key });
   const read = await readCredentials(files);
   assert.ok(read.kind === 'good');
-  const hours = (read.credentials.validMs[1] - unixMs()) / HOUR_MS;
+  const hours = (read.value.validMs[1] - unixMs()) / HOUR_MS;
   assert.ok(hours > 1.9 && hours < 2.1, String(hours));
 });
 

@@ -39,9 +39,9 @@ beforeEach(async () => {
   handshakes.use({
     cert: own.cert,
     key: Buffer.from(own.key),
-    clientCa: undefined,
+    ca: undefined,
     validMs: [0, 0],
-    clientCaValidMs: [],
+    caValidMs: [],
   });
   server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
@@ -138,9 +138,9 @@ test('new credentials are for the next connections', async () => {
   handshakes.use({
     cert: other.cert,
     key: Buffer.from(other.key),
-    clientCa: undefined,
+    ca: undefined,
     validMs: [0, 0],
-    clientCaValidMs: [],
+    caValidMs: [],
   });
   const late = honest();
   await waitFor('the handshake', () => late.authorized);

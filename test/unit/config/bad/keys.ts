@@ -25,7 +25,7 @@ export const keys: readonly BadFile[] = [
     name: 'a key that is like none',
     text: edit(['Scheduler: Wrr', 'Color: blue']),
     mistakes: [
-      '5:5: ServerGroups[0].Color: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, Servers',
+      '5:5: ServerGroups[0].Color: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
@@ -37,14 +37,14 @@ export const keys: readonly BadFile[] = [
     name: 'a key like __proto__',
     text: edit(['Scheduler: Wrr', '__proto__: {}']),
     mistakes: [
-      '5:5: ServerGroups[0].__proto__: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, Servers',
+      '5:5: ServerGroups[0].__proto__: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
     name: 'an unknown key that does not print',
     text: edit(['Scheduler: Wrr', '"a\\u0007b\\nc": 1']),
     mistakes: [
-      '5:5: ServerGroups[0].a\\u{7}b\\u{a}c: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, Servers',
+      '5:5: ServerGroups[0].a\\u{7}b\\u{a}c: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
@@ -57,7 +57,7 @@ export const keys: readonly BadFile[] = [
     text: 'ServerGroups:\n  - Name: llama\n    Discovery: {Dns: {Name: vllm.svc, Type: A, Port: 8000}}\n',
     mistakes: [
       '2:5: ServerGroups[0].Servers: is missing; it must be a list of at least one server',
-      '3:5: ServerGroups[0].Discovery: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, Servers',
+      '3:5: ServerGroups[0].Discovery: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
@@ -95,7 +95,7 @@ export const keys: readonly BadFile[] = [
     name: 'no path',
     text: edit(['{Path: /metrics}', '{}']),
     mistakes: [
-      '18:32: ServiceExtensions[0].Components[0].Config.MetricCollector.HttpMetricCollect.Path: is missing; it must be a path that starts with / and has only visible ASCII characters, no space',
+      '18:32: ServiceExtensions[0].Components[0].Config.MetricCollector.HttpMetricCollect.Path: is missing; it must be a path that starts with / and has only visible ASCII characters, no space, unless Engine is another than Auto',
     ],
   },
   {

@@ -46,7 +46,7 @@ export const syntax: readonly BadFile[] = [
     text: 'ServerGroups: [\n{"Name": "llama"}\n]\n',
     mistakes: [
       '2:1: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
-      '3:1: not valid YAML: Unexpected flow-seq-end token in YAML stream: "]"',
+      '3:1: not valid YAML: Unexpected flow-seq-end token in YAML stream',
     ],
   },
   {
@@ -67,12 +67,12 @@ export const syntax: readonly BadFile[] = [
   {
     name: 'an alias without anchor',
     text: 'Xds: *nowhere\n',
-    mistakes: ['1:6: Xds: the alias *nowhere has no anchor before it'],
+    mistakes: ['1:6: Xds: the alias has no anchor before it; a value that begins with * needs quotes'],
   },
   {
     name: 'an alias inside itself',
     text: 'Xds: &x {Listen: *x}\n',
-    mistakes: ['1:18: Xds.Listen: the alias *x contains itself'],
+    mistakes: ['1:18: Xds.Listen: the alias contains itself'],
   },
   {
     name: 'aliases that multiply',
@@ -91,11 +91,15 @@ export const syntax: readonly BadFile[] = [
     text: '1: a\n? [b]\n: c\nnull: d\n',
     mistakes: ['1:1: a key must be a string', '2:3: a key must be a string', '4:1: a key must be a string'],
   },
-  { name: 'a tag', text: 'Xds: !secret {}\n', mistakes: ['1:6: a tag is not supported: !secret'] },
+  {
+    name: 'a tag',
+    text: 'Xds: !secret {}\n',
+    mistakes: ['1:6: a tag is not supported; a value that begins with ! needs quotes'],
+  },
   {
     name: 'a tag of YAML that is not in use',
     text: 'Xds: {Listen: !!binary aGk=}\n',
-    mistakes: ['1:15: a tag is not supported: tag:yaml.org,2002:binary'],
+    mistakes: ['1:15: a tag is not supported; a value that begins with ! needs quotes'],
   },
   {
     name: 'an address in brackets without quotes',

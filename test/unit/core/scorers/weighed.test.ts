@@ -35,7 +35,7 @@ test('a group in which one engine lacks a metric goes without it, and says so', 
   assert.equal(decision.mode, 'balanced');
   assert.deepEqual(relative(decision), [1, 1]);
   assert.deepEqual(decision.warnings, [
-    'scorer KVCacheUtilization is left out: not every backend has its metric',
+    'scorer KVCacheUtilization is left out: its metric is not to be had of 10.0.3.2:8000',
   ]);
 });
 
