@@ -13,7 +13,6 @@ import { createInterface } from 'node:readline';
 import { Collector } from '../../../src/collect/collector.ts';
 import type { Backend, CollectRun } from '../../../src/core/model.ts';
 import { sleep, systemClock } from '../../../src/runtime/clock.ts';
-import { spareOldObjects } from '../../../src/runtime/heap.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
 import type { CollectorFigures } from './collector-figures.ts';
@@ -26,7 +25,6 @@ const WARM_BACKENDS = 100;
 const WARM_INTERVAL_SECONDS = 0.02;
 const WARM_MS = 4000;
 
-spareOldObjects();
 const port = Number(process.argv[2]);
 const delays = monitorEventLoopDelay({ resolution: LOOK_MS });
 const gathers = createHistogram();
