@@ -9,6 +9,8 @@ import type {
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
+import { printable } from '../runtime/text.ts';
+import { CollectLog } from './collect-log.ts';
 import { VLLM } from './engines/vllm.ts';
 import { Gathering, patienceMs } from './gathering.ts';
 import { PageClient } from './page-client.ts';
@@ -36,6 +38,8 @@ export interface CollectorOptions {
   readonly requiredScorers?: readonly ScorerName[];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where failures are told; default: one of its own. */
+  readonly collectLog?: CollectLog;
   /** Where a backend's pages come from. Default: HTTP, as the settings say. */
   readonly openSource?: (backend: Backend) => PageSource;
 }
@@ -50,6 +54,7 @@ export interface CollectorOptions {
  */
 export class Collector {
   readonly #options: CollectorOptions;
+  readonly #collectLog: CollectLog;
   readonly #reader: SampleReader;
   readonly #intervalMs: number;
   readonly #timeoutMs: number;
@@ -70,6 +75,7 @@ export class Collector {
 
   constructor(options: CollectorOptions) {
     this.#options = options;
+    this.#collectLog = options.collectLog ?? new CollectLog(options);
     this.#reader = new SampleReader(VLLM, options.requiredScorers ?? SCORERS);
     this.#intervalMs = options.settings.intervalSeconds * 1000;
     this.#timeoutMs = options.settings.timeoutSeconds * 1000;
@@ -106,6 +112,7 @@ export class Collector {
     await this.#loop;
     await Promise.all([this.#closing, ...[...this.#polls.values()].map((poll) => this.#close(poll))]);
     this.#polls.clear();
+    this.#collectLog.flush();
   }
 
   async #run(onRun: (run: CollectRun) => void): Promise<void> {
@@ -139,14 +146,14 @@ export class Collector {
   }
 
   #open(backend: Backend): Poll {
-    const { settings, clock, log, openSource = (of) => new PageClient(of, settings) } = this.#options;
+    const { settings, clock, openSource = (of) => new PageClient(of, settings) } = this.#options;
     return new Poll({
       id: backend.id,
       source: openSource(backend),
       reader: this.#reader,
       timeoutMs: this.#timeoutMs,
       clock,
-      log,
+      log: this.#collectLog,
     });
   }
 
@@ -154,7 +161,7 @@ export class Collector {
     try {
       await poll.close();
     } catch (error) {
-      this.#options.log.error({ reason: messageOf(error) }, 'a connection could not be closed');
+      this.#options.log.error({ reason: printable(messageOf(error)) }, 'a connection could not be closed');
     }
   }
 
@@ -198,7 +205,7 @@ export class Collector {
     try {
       onRun({ startedAtMs, endedAtMs: this.#options.clock.now(), outcomes });
     } catch (error) {
-      this.#options.log.error({ reason: messageOf(error) }, 'a collection could not be evaluated');
+      this.#options.log.error({ reason: printable(messageOf(error)) }, 'a collection could not be evaluated');
     }
   }
 }

@@ -1,8 +1,8 @@
 import type { BackendId, CollectFailureKind, CollectOutcome } from '../core/model.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/log.ts';
 import { printable } from '../runtime/text.ts';
+import type { CollectLog } from './collect-log.ts';
 import type { PageResult, PageSource } from './page-source.ts';
 import type { SampleReader } from './sample.ts';
 
@@ -13,7 +13,7 @@ export class Poll {
   readonly #reader: SampleReader;
   readonly #timeoutMs: number;
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #log: CollectLog;
   readonly #closing = new AbortController();
   #running: Promise<CollectOutcome | undefined> | undefined;
   #lastMs: number | undefined;
@@ -26,7 +26,7 @@ export class Poll {
     readonly reader: SampleReader;
     readonly timeoutMs: number;
     readonly clock: Clock;
-    readonly log: Logger;
+    readonly log: CollectLog;
   }) {
     this.#id = options.id;
     this.#source = options.source;
@@ -104,7 +104,7 @@ export class Poll {
     if (reading.kind === 'failure') return { ...reading, ...times };
     if (reading.percentage && !this.#percentage) {
       this.#percentage = true;
-      this.#log.info({ backend: this.#id }, 'KV cache utilisation is above 1: read as a percentage');
+      this.#log.percentage(this.#id);
     }
     return { kind: 'sample', sample: reading.sample, bytes: result.page.length, ...times };
   }
@@ -114,8 +114,6 @@ export class Poll {
     const failure = outcome.kind === 'failure' ? outcome.failure : undefined;
     const before = this.#failing;
     this.#failing = failure?.kind;
-    if (failure?.kind === before) return;
-    if (failure === undefined) this.#log.info({ backend: this.#id }, 'collection succeeds again');
-    else this.#log.warn({ backend: this.#id, reason: failure.message }, 'collection fails');
+    if (failure?.kind !== before) this.#log.changed(this.#id, failure);
   }
 }

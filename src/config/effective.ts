@@ -7,13 +7,14 @@ import type { ComponentFields, ConfigurationFile, ConfigurationInput } from './s
 export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
   return {
     Xds: { ...file.Xds, Listen: formatHostPort(file.Xds.Listen.host, file.Xds.Listen.port) },
-    Admin: { Listen: formatHostPort(file.Admin.Listen.host, file.Admin.Listen.port) },
+    Admin: { ...file.Admin, Listen: formatHostPort(file.Admin.Listen.host, file.Admin.Listen.port) },
     Log: file.Log,
     ServerGroups: file.ServerGroups.map((group) => ({
       Name: group.Name,
       Scheduler: group.Scheduler,
       ...(group.ServiceExtension === undefined ? {} : { ServiceExtension: group.ServiceExtension }),
       EnvoyLbPolicy: resolveLbPolicy(group),
+      Mode: group.Mode,
       RetryAfterSeconds: group.RetryAfterSeconds,
       OutlierDetection: group.OutlierDetection,
       Servers: group.Servers,

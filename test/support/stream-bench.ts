@@ -42,6 +42,7 @@ export class StreamBench {
       { write: (line) => this.log.push(JSON.parse(line) as Record<string, unknown>) },
     );
     const observer: XdsObserver = {
+      identified: () => undefined,
       streamOpened: () => undefined,
       streamClosed: () => undefined,
       sent: (_typeUrl, bytes) => {
@@ -57,6 +58,7 @@ export class StreamBench {
     const settings = xdsSettings(limits).limits;
     const nowMs = this.clock.now();
     this.stream = new XdsStream({
+      peer: '10.0.9.1:40000',
       kind: 'ads',
       client: '10.0.0.1',
       identities: [],

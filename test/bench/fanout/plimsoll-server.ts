@@ -48,6 +48,7 @@ const server = new XdsServer({
   clock: systemClock,
   log: silentLogger,
   observer: {
+    identified: () => undefined,
     streamOpened: (service, variant) => {
       metrics.streamOpened(service, variant);
     },
@@ -81,6 +82,7 @@ const server = new XdsServer({
 });
 const plainGroup = {
   name: GROUP,
+  mode: 'Active',
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
   outlierDetection: true,
