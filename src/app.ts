@@ -1,16 +1,24 @@
+import type { ReloadCause } from './admin/configuration-history.ts';
+import { LiveState } from './admin/live-state.ts';
 import { Metrics } from './admin/metrics.ts';
 import { AdminServer } from './admin/server.ts';
 import { CollectorPool } from './collect/pool.ts';
+import { ConfigurationInForce } from './config/in-force.ts';
+import type { ConfigurationFile } from './config/schema.ts';
 import type { Configuration, GroupDecision, ListenAddress } from './core/model.ts';
 import { Balancer } from './publish/balancer.ts';
 import { Publisher } from './publish/publisher.ts';
 import type { RolloutTimes } from './publish/rollout.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
-import { type Clock, sleep } from './runtime/clock.ts';
+import { WarningLog } from './publish/warning-log.ts';
+import { type Clock, sleep, unixMs } from './runtime/clock.ts';
 import { watchEventLoop } from './runtime/event-loop-watch.ts';
 import { formatHostPort } from './runtime/host-port.ts';
 import type { Logger } from './runtime/log.ts';
 import { roomForConnections } from './runtime/open-files.ts';
+import { shortened } from './runtime/shortened.ts';
+import { printable } from './runtime/text.ts';
+import { packageVersion } from './runtime/version.ts';
 import { AUDIENCES, type Audience, audienceOf } from './xds/audience.ts';
 import { encoder, listenerEncoders } from './xds/encoder.ts';
 import { PermittedSources } from './xds/permitted-sources.ts';
@@ -23,6 +31,20 @@ export interface BoundAddresses {
   readonly xds: ListenAddress;
   readonly admin: ListenAddress;
 }
+
+/** The file that a configuration comes from. */
+export interface ConfigurationSource {
+  /** Its path, for people. */
+  readonly file: string;
+  readonly fields: ConfigurationFile;
+}
+
+/** What a reload cannot change. */
+const FIXED_PARTS = ['xds', 'admin', 'log'] as const;
+const FIXED_FIELDS = ['Xds', 'Admin', 'Log'] as const;
+const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
+/** Names of a refused response, and of unhealthy backends, that are shown. */
+const NAMES_SHOWN = 10;
 
 /**
  * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
@@ -37,8 +59,10 @@ export class App {
   readonly #balancer: Balancer;
   readonly #xds: XdsServer;
   readonly #admin: AdminServer;
-  readonly #warnings = new Map<string, string>();
+  readonly #state: LiveState;
+  readonly #warnings: WarningLog;
   #configuration: Configuration;
+  readonly #inForce: ConfigurationInForce;
   #stopping = false;
   #cancelStep = (): void => undefined;
   #endWatch = (): void => undefined;
@@ -48,6 +72,8 @@ export class App {
 
   constructor(options: {
     readonly configuration: Configuration;
+    /** Default: none, it is shown as empty. */
+    readonly source?: ConfigurationSource;
     readonly clock: Clock;
     readonly log: Logger;
     /** Default: as sidecars need it. */
@@ -57,10 +83,22 @@ export class App {
     this.#configuration = options.configuration;
     this.#clock = clock;
     this.#log = log;
+    this.#warnings = new WarningLog(log);
     this.#metrics = new Metrics(
       () => this.#balancer.decisions,
       () => clock.now(),
     );
+    this.#inForce = new ConfigurationInForce(options.source?.fields);
+    this.#state = new LiveState({
+      version: packageVersion(),
+      file: options.source?.file ?? '',
+      ready: () => this.#ready,
+      status: (serverGroup) => this.#balancer.status(serverGroup),
+      now: () => clock.now(),
+      unixMs,
+    });
+    this.#state.configuration.taken('start', this.#inForce.yaml, []);
+    this.#metrics.showSidecars(() => this.#state.sidecars.counts);
     this.#collectors = new CollectorPool({
       clock,
       log,
@@ -85,7 +123,8 @@ export class App {
       observer: {
         evaluated: (decision, run) => {
           this.#metrics.evaluated(decision, run);
-          this.#report(decision);
+          this.#state.evaluated(decision, run);
+          this.#warnings.evaluated(decision);
         },
         published: (decision, version) => {
           this.#published(decision, version);
@@ -95,6 +134,7 @@ export class App {
         },
         applied: (serverGroup, times) => {
           this.#metrics.delays.applied(serverGroup, times);
+          this.#state.applied(serverGroup, times.sidecars);
         },
         unapplied: (serverGroup, reason, streams) => {
           this.#metrics.delays.unapplied(serverGroup, reason, streams);
@@ -117,7 +157,11 @@ export class App {
       observer: this.#observeXds(),
     });
     this.#admin = new AdminServer({
-      ready: () => !this.#stopping && this.#publisher.complete,
+      settings: options.configuration.admin,
+      clock,
+      log,
+      state: this.#state,
+      ready: () => this.#ready,
       metrics: () => this.#metrics.page(),
       metricsContentType: this.#metrics.contentType,
       explain: {
@@ -131,11 +175,11 @@ export class App {
 
   /**
    * Binds both addresses and begins to collect.
-   * @throws PlimsollError `io` when an address cannot be bound; nothing is left open then.
+   * @throws PlimsollError `io` when an address cannot be bound or a file cannot be used; nothing is left open then.
    */
   async start(): Promise<BoundAddresses> {
     const { xds, admin } = this.#configuration;
-    const boundAdmin = await this.#admin.listen(admin.listen);
+    const boundAdmin = await this.#admin.listen();
     try {
       this.#bound = { admin: boundAdmin, xds: await this.#xds.listen(xds.listen) };
     } catch (error) {
@@ -147,6 +191,17 @@ export class App {
       this.#log.warn(
         { xds: show(this.#bound.xds) },
         'no Xds.Tls: whoever reaches this port reads every assignment',
+      );
+    }
+    if (admin.bearerTokenFile === undefined && !isLoopback(admin.listen.host)) {
+      this.#log.warn(
+        { admin: show(this.#bound.admin), tls: admin.tls !== undefined },
+        'no Admin.BearerTokenFile: whoever reaches this port reads the configuration and what sidecars and backends do',
+      );
+    } else if (admin.tls === undefined && !isLoopback(admin.listen.host)) {
+      this.#log.warn(
+        { admin: show(this.#bound.admin) },
+        'no Admin.Tls: the token of Admin.BearerTokenFile goes over the network in plain text',
       );
     }
     const room = roomForConnections();
@@ -164,17 +219,21 @@ export class App {
     return this.#bound;
   }
 
-  /** Puts another configuration in force. Groups that it does not touch keep what they have learned. */
-  reload(configuration: Configuration): void {
+  /**
+   * Puts another configuration in force. Groups that it does not touch keep what they have learned.
+   * @param fields the file that it comes from; undefined: none, what has changed is not said.
+   */
+  reload(configuration: Configuration, because: ReloadCause = 'signal', fields?: ConfigurationFile): void {
     if (this.#stopping) {
       this.#log.warn('stopping: the reload is left out');
       return;
     }
     const before = this.#configuration;
-    for (const part of ['xds', 'admin', 'log'] as const) {
-      if (JSON.stringify(before[part]) !== JSON.stringify(configuration[part])) {
-        this.#log.warn(`a change of ${part} needs a restart; the value from before stays in force`);
-      }
+    const fixed = FIXED_PARTS.filter(
+      (part) => JSON.stringify(before[part]) !== JSON.stringify(configuration[part]),
+    );
+    for (const part of fixed) {
+      this.#log.warn(`a change of ${part} needs a restart; the value from before stays in force`);
     }
     if (before.listeners.length > 0 && configuration.listeners.length === 0) {
       this.#log.warn('no listeners any more: sidecars keep those that they have');
@@ -187,12 +246,26 @@ export class App {
       this.#advance();
     }
     this.#metrics.reloaded('success');
-    this.#log.info({ serverGroups: configuration.serverGroups.length }, 'configuration reloaded');
+    const changes = fields === undefined ? [] : this.#inForce.replace(fields);
+    const needsRestart = FIXED_FIELDS.filter((_, index) => fixed.includes(FIXED_PARTS[index] ?? 'log'));
+    this.#state.configuration.taken(because, this.#inForce.yaml, changes, needsRestart);
+    this.#log.info(
+      { because, changes, serverGroups: configuration.serverGroups.length },
+      'configuration reloaded',
+    );
   }
 
-  /** A new configuration could not be put in force: the one before stays. */
-  reloadRefused(): void {
+  /**
+   * A new configuration could not be put in force: the one before stays.
+   * @param mistakes at least one, in words
+   */
+  reloadRefused(because: ReloadCause, mistakes: readonly string[]): void {
     this.#metrics.reloaded('failure');
+    this.#state.configuration.refused(because, mistakes);
+    this.#log.error(
+      { because, mistakes: mistakes.slice(0, 20), total: mistakes.length },
+      'reload refused: nothing has changed',
+    );
   }
 
   /**
@@ -211,13 +284,18 @@ export class App {
     this.#endWatch();
   }
 
+  get #ready(): boolean {
+    return !this.#stopping && this.#publisher.complete;
+  }
+
   #configure({ serverGroups, listeners }: Configuration): void {
+    this.#state.configure(serverGroups);
     const gone = this.#publisher.configure(serverGroups, listeners, this.#clock.now());
     this.#balancer.configure(serverGroups);
     this.#collectors.configure(serverGroups);
     for (const serverGroup of gone) {
       this.#metrics.forget(serverGroup);
-      this.#warnings.delete(serverGroup);
+      this.#warnings.forget(serverGroup);
       this.#log.warn({ serverGroup }, 'server group removed: sidecars that use it keep its last assignment');
     }
     this.#announce();
@@ -234,26 +312,21 @@ export class App {
   }
 
   #published(decision: GroupDecision, version: string): void {
-    const { serverGroup, publish: because, mode, gain, backends, assignment } = decision;
+    const { serverGroup, publish: because, mode, gain, assignment, observing } = decision;
     this.#metrics.published(decision);
-    const unhealthy = backends.filter((of) => of.health === 'UNHEALTHY').map((of) => of.backend.id);
+    this.#state.published(serverGroup, version);
+    const ids = assignment.endpoints
+      .filter(({ health }) => health === 'UNHEALTHY')
+      .map(({ address, port }) => formatHostPort(address, port));
+    const unhealthy = shortened(ids, NAMES_SHOWN);
     // in overload both are another one at each evaluation; that it begins and ends is a warning
     const level = because === 'shares' || because === 'admission' ? 'debug' : 'info';
     const { dropShare } = assignment;
     this.#log[level](
-      { serverGroup, because, mode, gain, unhealthy, dropShare, version },
+      { serverGroup, because, mode, gain, unhealthy, dropShare, version, ...(observing && { observing }) },
       'assignment published',
     );
     this.#announce();
-  }
-
-  /** Warnings are logged when they begin, change or end, not at each evaluation. */
-  #report({ serverGroup, warnings }: GroupDecision): void {
-    const words = warnings.join('; ');
-    if ((this.#warnings.get(serverGroup) ?? '') === words) return;
-    this.#warnings.set(serverGroup, words);
-    if (words === '') this.#log.info({ serverGroup }, 'no warnings any more');
-    else this.#log.warn({ serverGroup, warnings }, 'server group needs attention');
   }
 
   #announce(): void {
@@ -264,12 +337,17 @@ export class App {
 
   #observeXds(): XdsObserver {
     const metrics = this.#metrics;
+    const { sidecars } = this.#state;
     return {
       streamOpened: (service, variant) => {
         metrics.streamOpened(service, variant);
         if (tellsEndpoints(service)) this.#endpointStreams++;
       },
+      identified: (stream, client) => {
+        sidecars.joined(stream, client);
+      },
       streamClosed: (service, variant, stream) => {
+        sidecars.left(stream);
         metrics.streamClosed(service, variant);
         if (tellsEndpoints(service)) this.#endpointStreams--;
         this.#balancer.left(stream);
@@ -278,15 +356,19 @@ export class App {
         metrics.sent(typeUrl, bytes);
       },
       acknowledged: (acknowledgement) => {
-        const { typeUrl, resources } = acknowledgement;
+        const { typeUrl, resources, stream } = acknowledgement;
         metrics.acknowledged(typeUrl);
+        const versions = typeUrl === TYPE_URLS.endpoint ? resources : NO_VERSIONS;
+        sidecars.acknowledged(stream, typeUrl, versions);
         if (typeUrl !== TYPE_URLS.endpoint) return;
         for (const [name, version] of resources) {
           this.#balancer.acknowledged(name, version, acknowledgement);
         }
       },
-      rejected: ({ typeUrl, node, stream, resources }) => {
+      rejected: ({ typeUrl, node, stream, resources, message }) => {
         metrics.rejected(typeUrl, node);
+        const names = [...resources.keys()].slice(0, NAMES_SHOWN).join(' ');
+        sidecars.rejected(stream, typeUrl, printable(names), message);
         if (typeUrl !== TYPE_URLS.endpoint) return;
         for (const [name, version] of resources) this.#balancer.rejected(name, version, stream);
       },

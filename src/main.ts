@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 // oxlint-disable-next-line import/no-unassigned-import -- it has to act before the other modules are loaded
 import './commands/early-hangup.ts';
-import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { Shell } from './commands/completion.ts';
+import { parseDuration } from './commands/duration.ts';
+import { examplesOf } from './commands/examples.ts';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
+import { packageVersion } from './runtime/version.ts';
 
 const io = {
   out: (text: string): void => {
@@ -23,9 +26,30 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const program = new Command('plimsoll')
   .description('Load-aware xDS control plane for LLM inference fleets behind Envoy.')
-  .version(version(), '-V, --version')
+  .version(packageVersion(), '-V, --version')
   .exitOverride()
   .showHelpAfterError('(--help says more)');
+
+const adminUrl = (): Option =>
+  new Option('--admin <url>', 'where Plimsoll has its Admin.Listen').default('http://127.0.0.1:9090');
+const adminCa = (): Option =>
+  new Option(
+    '--ca <file>',
+    "with Admin.Tls: the authority of Plimsoll's certificate, if the system trusts it not",
+  );
+const adminToken = (): Option =>
+  new Option('--bearer-token-file <file>', 'with Admin.BearerTokenFile: the token');
+
+interface AskFlags {
+  readonly admin: string;
+  readonly ca?: string;
+  readonly bearerTokenFile?: string;
+  readonly json: boolean;
+}
+
+function hasColor(): boolean {
+  return process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+}
 
 const configFile = (): Option =>
   new Option('--config <file>', 'the configuration, YAML or JSON').makeOptionMandatory();
@@ -33,7 +57,7 @@ const configFile = (): Option =>
 program
   .command('serve')
   .description(
-    'Run the control plane. SIGHUP reads the configuration again; SIGTERM stops after the drain period.',
+    'Run the control plane. SIGHUP reads the configuration again; SIGUSR2 makes the log tell more, and again as before; SIGTERM stops after the drain period.',
   )
   .addOption(configFile())
   .action(async (options: { config: string }) => {
@@ -74,19 +98,22 @@ program
       .choices(['ads', 'eds'])
       .default('ads'),
   )
-  .option('--group <name>', 'the server group, with --mode eds and several groups')
-  .option('--xds <host:port>', 'where sidecars reach Plimsoll; needed when Xds.Listen is no concrete address')
+  .option('--group <name>', 'the server group, with --mode eds and several groups (default: the only one)')
+  .option(
+    '--xds <host:port>',
+    'where sidecars reach Plimsoll; needed when Xds.Listen is no concrete address (default: Xds.Listen)',
+  )
   .option(
     '--ca <file>',
     "with Xds.Tls: the authority of Plimsoll's certificate, a file on the sidecar's machine",
   )
   .option('--cert <file>', "the sidecar's own certificate there; needed with Xds.Tls.ClientCaFile")
   .option('--key <file>', 'the key of --cert there')
-  .option('--node-id <id>', "the sidecar's node id")
-  .option('--cluster <name>', "the sidecar's node cluster")
+  .option('--node-id <id>', "the sidecar's node id (default: sidecar)")
+  .option('--cluster <name>', "the sidecar's node cluster (default: inference)")
   .option(
     '--admin-port <port>',
-    "the port of Envoy's admin on 127.0.0.1; 0 lets the kernel choose",
+    "the port of Envoy's admin on 127.0.0.1; 0 lets the kernel choose (default: 9901)",
     parsePort,
   )
   .option('--json', 'print JSON', false)
@@ -100,12 +127,106 @@ program
   .description('Say why each weight of a running control plane is what it is, with the arithmetic.')
   .argument('<group>', 'the server group')
   .argument('[backend]', 'ADDRESS:PORT, or ADDRESS; default: every backend of the group')
-  .option('--admin <url>', 'where Plimsoll has its Admin.Listen', 'http://127.0.0.1:9090')
+  .addOption(adminUrl())
+  .addOption(adminCa())
+  .addOption(adminToken())
   .option('--json', 'print JSON', false)
-  .action(async (group: string, backend: string | undefined, options: { admin: string; json: boolean }) => {
+  .action(async (group: string, backend: string | undefined, options: AskFlags) => {
     const { explain } = await import('./commands/explain.ts');
-    const color = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
-    process.exitCode = await explain({ ...options, group, backend, color }, io);
+    process.exitCode = await explain({ ...options, group, backend, color: hasColor() }, io);
+  });
+
+program
+  .command('top')
+  .description(
+    'Show live what a running control plane does: backends, sidecars, warnings. Without a terminal, once.',
+  )
+  .addOption(adminUrl())
+  .addOption(adminCa())
+  .addOption(adminToken())
+  .option('--once', 'print it once and end', false)
+  .option('--json', 'print it once as JSON', false)
+  .action(async (options: AskFlags & { once: boolean }) => {
+    const { top } = await import('./commands/top.ts');
+    const { stdin, stdout } = process;
+    const end = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end.abort());
+    const terminal = stdout.isTTY ? { output: stdout, input: stdin.isTTY ? stdin : undefined } : undefined;
+    process.exitCode = await top({ ...options, color: hasColor() }, { ...io, terminal, signal: end.signal });
+  });
+
+interface DoctorFlags {
+  readonly envoyAdmin: string;
+  readonly admin?: string;
+  readonly ca?: string;
+  readonly bearerTokenFile?: string;
+  readonly json: boolean;
+}
+
+program
+  .command('doctor')
+  .description(
+    'Read the configuration of a running Envoy, and say what is right and wrong, and how to mend it.',
+  )
+  .addOption(
+    new Option('--envoy-admin <url>', 'where Envoy has its admin address').default('http://127.0.0.1:9901'),
+  )
+  .option('--admin <url>', 'where Plimsoll has its Admin.Listen: compares versions and EnvoyLbPolicy too')
+  .addOption(adminCa())
+  .addOption(adminToken())
+  .option('--json', 'print JSON', false)
+  .action(async (options: DoctorFlags) => {
+    const { doctor } = await import('./commands/doctor.ts');
+    process.exitCode = await doctor({ ...options, color: hasColor() }, io);
+  });
+
+interface RecordFlags extends Omit<AskFlags, 'json'> {
+  readonly for: number;
+}
+
+program
+  .command('record')
+  .description(
+    'Record what a running control plane collects and publishes, for replay: JSON lines, compressed by gzip.',
+  )
+  .argument('<file>', 'the file to make')
+  .option('--for <duration>', 'for how long: 90s, 10m, 1.5h; at most 168h', parseSpan, 600)
+  .addOption(adminUrl())
+  .addOption(adminCa())
+  .addOption(adminToken())
+  .action(async (file: string, { for: seconds, ...options }: RecordFlags) => {
+    const { record } = await import('./commands/record.ts');
+    const { systemClock } = await import('./runtime/clock.ts');
+    const end = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end.abort());
+    const { stderr } = process;
+    const progress = stderr.isTTY ? (text: string) => stderr.write(`\r\u001b[K${text}`) : undefined;
+    process.exitCode = await record(
+      { ...options, file, seconds },
+      { ...io, clock: systemClock, progress, signal: end.signal },
+    );
+  });
+
+interface ReplayFlags {
+  readonly config: string;
+  readonly group?: string;
+  readonly json: boolean;
+  readonly picture?: string;
+}
+
+program
+  .command('replay')
+  .description(
+    'Show what another configuration would have made of a recording: weights, saturation, pushes. It cannot foretell latency.',
+  )
+  .argument('<file>', 'a file of plimsoll record')
+  .addOption(configFile())
+  .option('--group <name>', 'only this server group (default: every one that both have)')
+  .option('--picture <file>', 'draw the courses into this file, SVG')
+  .option('--json', 'print JSON', false)
+  .action(async (file: string, { group, picture, ...options }: ReplayFlags) => {
+    const { replay } = await import('./commands/replay.ts');
+    process.exitCode = await replay({ ...options, file, group, picture }, io);
   });
 
 interface ProbeOptions {
@@ -163,6 +284,17 @@ program
     process.exitCode = await demo(options, io);
   });
 
+program
+  .command('completion')
+  .description('Print a script that makes a shell complete commands, options and files.')
+  .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
+  .action(async (shell: Shell) => {
+    const { completion } = await import('./commands/completion.ts');
+    completion({ program, shell }, io);
+  });
+
+for (const command of program.commands) command.addHelpText('after', examplesOf(command.name()));
+
 function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('An integer is needed.');
   return Number(text);
@@ -177,17 +309,17 @@ function append(text: string, before: readonly string[]): readonly string[] {
   return [...before, text];
 }
 
+function parseSpan(text: string): number {
+  const seconds = parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('Needed is 1s..168h, such as 90s, 10m or 1.5h.');
+  return seconds;
+}
+
 function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65535)
     throw new InvalidArgumentError('A port is an integer of 0..65535.');
   return port;
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  const { version: value } = JSON.parse(text) as { version: string };
-  return value;
 }
 
 try {

@@ -1,7 +1,7 @@
 /**
  * Runs the checks, then all tests: `npm test`. With words, only the test files whose path holds one of them, and no
  * checks: `npm test -- xds`. What starts with a dash goes to `node --test`: `npm test -- xds --test-name-pattern=ACK`.
- * With `--check` the checks alone.
+ * With `--check` the checks alone. With `--folder=NAME` the tests of that folder alone, which `npm test` leaves out.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -34,14 +34,17 @@ const STAGES: readonly Stage[] = [
 
 const args = process.argv.slice(2);
 const onlyCheck = args.includes('--check');
-const options = args.filter((arg) => arg.startsWith('-') && arg !== '--check');
+const onlyFolder = args.map((arg) => /^--folder=(\w+)$/.exec(arg)?.[1]).find((name) => name !== undefined);
+const options = args.filter((arg) => arg.startsWith('-') && !/^--(check|folder=\w+)$/.test(arg));
 const words = args.filter((arg) => !arg.startsWith('-'));
 process.exitCode = (await main()) ? 0 : 1;
 
 async function main(): Promise<boolean> {
-  if (words.length === 0 && !(await checks())) return false;
+  if (words.length === 0 && onlyFolder === undefined && !(await checks())) return false;
   if (onlyCheck) return true;
-  const stages = STAGES.map((stage) => ({ stage, files: filesOf(stage) }));
+  const chosen =
+    onlyFolder === undefined ? STAGES : [{ folders: [onlyFolder], concurrency: 1, timeoutSeconds: 300 }];
+  const stages = chosen.map((stage) => ({ stage, files: filesOf(stage) }));
   const wanted = words.length === 0 ? stages : stages.filter(({ files }) => files.length > 0);
   if (wanted.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
   for (const [index, { stage, files }] of wanted.entries()) {

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { BackendDecision, EndpointHealth, GroupDecision, GroupMode } from '../core/model.ts';
 import { admissionFigures } from './admission-figures.ts';
+import { queueSeconds, saturatedRatio } from './autoscaling.ts';
 
 const HEALTH: readonly (EndpointHealth | 'ABSENT')[] = ['HEALTHY', 'UNHEALTHY', 'DRAINING', 'ABSENT'];
 const MODES: readonly GroupMode[] = ['balanced', 'kept', 'configured'];
@@ -10,7 +11,11 @@ type BackendGauge = readonly [name: string, help: string, read: (of: BackendDeci
 type GroupGauge = readonly [name: string, help: string, read: (of: GroupDecision) => number | undefined];
 
 const BACKEND_GAUGES: readonly BackendGauge[] = [
-  ['weight', 'Published endpoint weight; 0: not in the assignment.', (of) => of.weight],
+  [
+    'weight',
+    'Published endpoint weight, with Mode: Observe the one that is only computed; 0: not in the assignment.',
+    (of) => of.weight,
+  ],
   ['share_ratio', 'Expected share of new requests.', (of) => of.share],
   [
     'score_ratio',
@@ -22,7 +27,7 @@ const BACKEND_GAUGES: readonly BackendGauge[] = [
   ['kv_cache_utilization_ratio', 'KV cache utilisation, as last sampled.', (of) => of.sample?.kvUtilization],
   ['capacity_ratio', 'Learned capacity; the mean of the group is 1.', (of) => of.capacity],
   ['missed_evaluations', 'Evaluations since the last one with a fresh sample.', (of) => of.missed],
-  ['saturated', '1: published UNHEALTHY because its load is above the mark.', (of) => Number(of.saturated)],
+  ['saturated', '1: UNHEALTHY because its load is above the mark.', (of) => Number(of.saturated)],
   [
     'asleep',
     '1: its engine sleeps, so that it is not in the assignment.',
@@ -42,9 +47,25 @@ const GROUP_GAUGES: readonly GroupGauge[] = [
     (of) => of.assignment.dropShare,
   ],
   [
+    'computed_shed_ratio',
+    'Share of requests that the rule comes to refuse; other than shed_ratio only with Mode: Observe.',
+    (of) => of.computed.dropShare,
+  ],
+  [
     'wait_seconds',
     'Estimated time that a new request waits for its turn.',
     (of) => admissionFigures(of.admission)?.waitSeconds,
+  ],
+  [
+    'queue_seconds',
+    'Estimated time that the group needs for what queues in it; for autoscaling.',
+    queueSeconds,
+  ],
+  ['saturated_ratio', 'Part of the backends that is above the mark; for autoscaling.', saturatedRatio],
+  [
+    'observing',
+    '1: Mode: Observe; weight, share, health and saturated tell what sidecars would be told.',
+    (of) => Number(of.observing),
   ],
   ['warnings', 'Things an operator should look at; the log has their words.', (of) => of.warnings.length],
 ];

@@ -73,11 +73,7 @@ function listGroups({ groups, status }: ExplainSource): GroupListExplanation {
   };
 }
 
-/** What is told is true at one moment only. @param answer a stream of JSON, or what becomes JSON */
+/** @param answer a stream of JSON, or what becomes JSON */
 function send(reply: FastifyReply, code: number, answer: object): FastifyReply {
-  return reply
-    .code(code)
-    .header('cache-control', 'no-store')
-    .type('application/json; charset=utf-8')
-    .send(answer);
+  return reply.code(code).type('application/json; charset=utf-8').send(answer);
 }

@@ -45,28 +45,38 @@ export function explainGroup({ status, nowMs, openStreams, wanted }: ExplainInpu
       reason: decision.publish ?? null,
       firstAcknowledgementSeconds:
         firstAcknowledgedAtMs === undefined ? null : (firstAcknowledgedAtMs - atMs) / 1000,
-      decision: explainDecision(decision, nowMs, wanted),
+      decision: explainDecision(newest.observing ? newest : decision, nowMs, wanted),
     },
     newest:
-      newest === decision
+      newest === decision || newest.observing
         ? null
         : {
             movedShareRatio: movedShare(newest, decision),
             decision: explainDecision(newest, nowMs, wanted),
           },
     xdsStreams: { open: openStreams, ...status.streams },
+    observing: newest.observing ? { movedShareRatio: movedFromConfigured(newest) } : null,
   };
 }
 
 /** How much of the traffic would go elsewhere: total variation of the shares among the healthy, undithered. */
 function movedShare(newest: GroupDecision, published: GroupDecision): number {
-  const shares = healthyShares(newest);
-  const before = healthyShares(published);
+  return distance(healthyShares(newest), healthyShares(published));
+}
+
+function movedFromConfigured(newest: GroupDecision): number {
+  return distance(healthyShares(newest), overSum(newest.backends.map(({ backend }) => backend.weight)));
+}
+
+function distance(shares: readonly number[], before: readonly number[]): number {
   return shares.reduce((sum, share, index) => sum + Math.abs(share - (before[index] ?? 0)), 0) / 2;
 }
 
 function healthyShares({ backends }: GroupDecision): readonly number[] {
-  const weights = backends.map((of) => (of.health === 'HEALTHY' ? of.relativeWeight : 0));
+  return overSum(backends.map((of) => (of.health === 'HEALTHY' ? of.relativeWeight : 0)));
+}
+
+function overSum(weights: readonly number[]): readonly number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return weights.map((weight) => (sum === 0 ? 0 : weight / sum));
 }
@@ -84,7 +94,7 @@ function explainDecision(
     envoyLbPolicy: basis.envoyLbPolicy,
     gain: basis.gain === undefined ? null : explainGain(decision.gain, basis.gain),
     saturation: basis.saturation === undefined ? null : explainSaturation(basis.saturation),
-    admission: explainAdmission(decision.admission, decision.assignment.dropShare),
+    admission: explainAdmission(decision.admission, decision.computed.dropShare),
     signals: basis.signals,
     speed: basis.speed === undefined ? null : explainSpeed(basis.speed),
     meanCapacity: basis.meanCapacity,

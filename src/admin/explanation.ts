@@ -23,6 +23,16 @@ export interface GroupExplanation {
   /** The newest evaluation where it was not worth publishing; null: the published one is the newest. */
   readonly newest: NewestExplanation | null;
   readonly xdsStreams: XdsStreamsExplanation;
+  /**
+   * `Mode: Observe`: sidecars have the configured weights, all healthy, and refuse nothing. `published.decision` is then
+   * the newest evaluation, and tells what sidecars would be told. null: `Mode: Active`.
+   */
+  readonly observing: ObservingExplanation | null;
+}
+
+export interface ObservingExplanation {
+  /** The share of the requests that would go elsewhere with `Mode: Active`. */
+  readonly movedShareRatio: number;
 }
 
 /** How many streams there are. One that had the assignment when Plimsoll started and has been sent none is only open. */

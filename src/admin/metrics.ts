@@ -5,6 +5,8 @@ import { DecisionCounters } from './decision-counters.ts';
 import { defineDecisionGauges } from './decision-metrics.ts';
 import { DelayMetrics } from './delay-metrics.ts';
 import { SecurityMetrics } from './security-metrics.ts';
+import { defineSidecarGauges } from './sidecar-metrics.ts';
+import type { SidecarCounts } from './sidecars.ts';
 import { shortType, Tally } from './tally.ts';
 
 /** Nodes that the NACKs are told apart by. Their ids are the clients' choice and must not fill the page. */
@@ -125,6 +127,11 @@ export class Metrics {
 
   published(decision: GroupDecision): void {
     this.#decisions.published(decision);
+  }
+
+  /** @param counts gives those of now. */
+  showSidecars(counts: () => SidecarCounts): void {
+    defineSidecarGauges(this.#registry, counts);
   }
 
   /** Ends the series of a group that is gone. */

@@ -1,72 +1,149 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { ListenAddress } from '../core/model.ts';
+import type { AdminSettings, ListenAddress } from '../core/model.ts';
+import { type Clock, unixMs } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import { ReloadedCredentials } from '../runtime/reloaded-credentials.ts';
+import { TokenFile } from '../runtime/token-file.ts';
 import { addExplainRoutes, type ExplainSource } from './explain-routes.ts';
+import { addGuard } from './guard.ts';
+import type { LiveState } from './live-state.ts';
+import { addPageRoutes } from './page-routes.ts';
+import { StateRoutes } from './state-routes.ts';
 
-/** From a request's first byte to its last. */
+/** From a request's first byte to its last, and for the TLS handshake before it. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Between two requests of a connection. */
+const KEEP_ALIVE_MS = 75_000;
+/** More are closed as they come. */
+const CONNECTIONS_MAX = 512;
+const HEADER_BYTES_MAX = 16 * 1024;
 /** The longest name of a server group, every character of it percent-encoded. */
 const PATH_PART_MAX = 256 * 12;
 
 export interface AdminOptions {
+  readonly settings: AdminSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
   /** Ready to be asked by sidecars: every server group has a first assignment, and no stop has begun. */
   readonly ready: () => boolean;
   /** The metrics page, and its content type. */
   readonly metrics: () => Promise<string>;
   readonly metricsContentType: string;
   readonly explain: ExplainSource;
+  readonly state: LiveState;
 }
 
-/** The admin address: `/healthz`, `/readyz`, `/metrics` and `/explain`. Nothing there changes state. */
+/**
+ * The admin address: the live page, `/state`, `/events`, `/trends`, `/samples`, `/explain`, `/metrics`, `/healthz` and `/readyz`.
+ * Nothing there changes state.
+ */
 export class AdminServer {
+  readonly #settings: AdminSettings;
   readonly #http: FastifyInstance;
+  readonly #stateRoutes: StateRoutes;
+  readonly #token: TokenFile | undefined;
+  readonly #credentials: ReloadedCredentials | undefined;
 
   constructor(options: AdminOptions) {
+    const { settings, clock, log, state } = options;
+    const { tls, bearerTokenFile: path, hosts } = settings;
+    this.#settings = settings;
     this.#http = Fastify({
       logger: false,
       bodyLimit: 1024,
-      requestTimeout: REQUEST_TIMEOUT_MS,
       routerOptions: { maxParamLength: PATH_PART_MAX },
       forceCloseConnections: true,
-      // on its own Node looks for requests that take too long only every 30 s
-      http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
+      serverFactory: (handler) => makeServer(handler, tls !== undefined),
     });
-    this.#http.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
-    this.#http.get('/readyz', (_request, reply) => {
-      const ready = options.ready();
-      return reply
-        .code(ready ? 200 : 503)
-        .type('text/plain')
-        .send(ready ? 'ready\n' : 'not ready\n');
-    });
+    this.#token =
+      path === undefined ? undefined : new TokenFile({ field: 'Admin.BearerTokenFile', path, clock, log });
+    this.#credentials = tls && this.#credentialsOf(tls, clock, log);
+    const token = this.#token;
+    addGuard(this.#http, { hosts, isToken: token && ((text) => token.is(text)) });
+    this.#addProbes(options);
     this.#http.get('/metrics', async (_request, reply) =>
       reply.type(options.metricsContentType).send(await options.metrics()),
     );
     addExplainRoutes(this.#http, options.explain);
+    this.#stateRoutes = new StateRoutes(this.#http, state, clock);
+    addPageRoutes(this.#http);
   }
 
   /**
    * @returns the bound address.
-   * @throws PlimsollError `io` when the address cannot be bound.
+   * @throws PlimsollError `io` when a file cannot be used or the address cannot be bound.
    */
-  async listen(address: ListenAddress): Promise<ListenAddress> {
+  async listen(): Promise<ListenAddress> {
+    const { host, port } = this.#settings.listen;
     try {
-      await this.#http.listen({ host: address.host, port: address.port });
+      await this.#token?.open();
+      await this.#credentials?.open();
+      await this.#bind(host, port);
     } catch (error) {
-      throw new PlimsollError(
-        'io',
-        `Admin.Listen: cannot listen on ${address.host} port ${address.port}: ${messageOf(error)}`,
-        { cause: error },
-      );
+      await this.stop();
+      throw error;
     }
     const bound = this.#http.server.address();
-    return {
-      host: address.host,
-      port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
-    };
+    return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
   }
 
   async stop(): Promise<void> {
-    await this.#http.close();
+    this.#stateRoutes.close();
+    await Promise.all([this.#http.close(), this.#token?.close(), this.#credentials?.close()]);
   }
+
+  async #bind(host: string, port: number): Promise<void> {
+    try {
+      await this.#http.listen({ host, port });
+    } catch (error) {
+      const message = `Admin.Listen: cannot listen on ${host} port ${port}: ${messageOf(error)}`;
+      throw new PlimsollError('io', message, { cause: error });
+    }
+  }
+
+  #credentialsOf(tls: NonNullable<AdminSettings['tls']>, clock: Clock, log: Logger): ReloadedCredentials {
+    const server = this.#http.server as Partial<TlsServer>;
+    return new ReloadedCredentials({
+      field: 'Admin.Tls',
+      files: { ...tls, clientCaFile: undefined },
+      clock,
+      unixMs,
+      log,
+      observer: {
+        credentialsTaken: ({ cert, key }) => server.setSecureContext?.({ cert, key }),
+        credentialsRefused: () => undefined,
+      },
+    });
+  }
+
+  #addProbes({ ready }: AdminOptions): void {
+    this.#http.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
+    this.#http.get('/readyz', (_request, reply) => {
+      const isReady = ready();
+      return reply
+        .code(isReady ? 200 : 503)
+        .type('text/plain')
+        .send(isReady ? 'ready\n' : 'not ready\n');
+    });
+  }
+}
+
+/** @param secure with TLS, whose certificate is set before it listens */
+function makeServer(handler: RequestListener, secure: boolean): Server | TlsServer {
+  const options = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    // on its own Node looks for requests that take too long only every 30 s
+    connectionsCheckingInterval: 1000,
+  };
+  const server = secure
+    ? createTlsServer({ ...options, handshakeTimeout: REQUEST_TIMEOUT_MS }, handler)
+    : createServer(options, handler);
+  server.maxConnections = CONNECTIONS_MAX;
+  return server;
 }

@@ -9,7 +9,9 @@ import type {
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
+import { printable } from '../runtime/text.ts';
 import { AccessKeeper } from './access.ts';
+import { CollectLog } from './collect-log.ts';
 import { Gathering, patienceMs } from './gathering.ts';
 import { leanBase } from './lean-path.ts';
 import { Pacer } from './pacer.ts';
@@ -41,6 +43,8 @@ export interface CollectorOptions {
   readonly requiredScorers?: readonly ScorerName[];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where failures are told; default: one of its own. */
+  readonly collectLog?: CollectLog;
   /** Where a backend's pages come from. Default: HTTP, as the settings say. */
   readonly openSource?: (backend: Backend) => PageSource;
 }
@@ -62,6 +66,7 @@ interface Turn {
  */
 export class Collector {
   readonly #options: CollectorOptions;
+  readonly #collectLog: CollectLog;
   readonly #plan: SamplePlan;
   readonly #access: AccessKeeper;
   readonly #intervalMs: number;
@@ -87,6 +92,7 @@ export class Collector {
 
   constructor(options: CollectorOptions) {
     this.#options = options;
+    this.#collectLog = options.collectLog ?? new CollectLog(options);
     this.#plan = new SamplePlan(options.settings, options.requiredScorers ?? SCORERS);
     this.#access = new AccessKeeper(options);
     this.#pacer = new Pacer(options.clock, ({ backend, settled }) => {
@@ -129,6 +135,7 @@ export class Collector {
     await Promise.all([this.#closing, this.#closeAll([...this.#polls.values()])]);
     this.#polls.clear();
     await this.#access.close();
+    this.#collectLog.flush();
   }
 
   async #run(onRun: (run: CollectRun) => void): Promise<void> {
@@ -161,7 +168,7 @@ export class Collector {
   }
 
   #open(backend: Backend): Poll {
-    const { settings, clock, log, openSource } = this.#options;
+    const { settings, clock, openSource } = this.#options;
     return new Poll({
       id: backend.id,
       source: openSource?.(backend) ?? this.#pageClient(backend),
@@ -169,7 +176,7 @@ export class Collector {
       leanPath: leanBase(settings),
       timeoutMs: this.#timeoutMs,
       clock,
-      log,
+      log: this.#collectLog,
     });
   }
 
@@ -190,7 +197,7 @@ export class Collector {
     try {
       await poll.close();
     } catch (error) {
-      this.#options.log.error({ reason: messageOf(error) }, 'a connection could not be closed');
+      this.#options.log.error({ reason: printable(messageOf(error)) }, 'a connection could not be closed');
     }
   }
 
@@ -248,7 +255,7 @@ export class Collector {
     try {
       onRun({ startedAtMs, endedAtMs: this.#options.clock.now(), outcomes });
     } catch (error) {
-      this.#options.log.error({ reason: messageOf(error) }, 'a collection could not be evaluated');
+      this.#options.log.error({ reason: printable(messageOf(error)) }, 'a collection could not be evaluated');
     }
   }
 }

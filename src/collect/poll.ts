@@ -1,6 +1,6 @@
 import type { BackendId, CollectFailureKind, CollectOutcome } from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
+import type { CollectLog } from './collect-log.ts';
 import type { PageSource } from './page-source.ts';
 import { phaseOf } from './phase.ts';
 import { type PageReader, Scrape, type Scraped } from './scrape.ts';
@@ -16,7 +16,7 @@ export class Poll {
   readonly #scrape: Scrape;
   readonly #timeoutMs: number;
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #log: CollectLog;
   /** Ends what is under way; once it has, another one takes its place. */
   #end = new AbortController();
   #closed = false;
@@ -33,7 +33,7 @@ export class Poll {
     readonly leanPath?: string | undefined;
     readonly timeoutMs: number;
     readonly clock: Clock;
-    readonly log: Logger;
+    readonly log: CollectLog;
   }) {
     this.#id = options.id;
     this.#source = options.source;
@@ -79,8 +79,7 @@ export class Poll {
     const result = await this.#within(this.#timeoutMs, (signal) => this.#scrape.read(signal));
     if (this.#closed) return undefined;
     const reason = this.#scrape.lost;
-    if (reason !== undefined)
-      this.#log.info({ backend: this.#id, reason }, 'back from the lean page to the full one');
+    if (reason !== undefined) this.#log.leanLost(this.#id, reason);
     const atMs = this.#clock.now();
     const times = { atMs, durationMs: atMs - startedAtMs };
     this.#lastMs = times.durationMs;
@@ -94,7 +93,7 @@ export class Poll {
     const limitMs = Math.min(this.#timeoutMs, COMPARE_MS + COMPARE_TIMES * (this.#lastMs ?? 0));
     const verdict = await this.#within(limitMs, (signal) => this.#scrape.compare(signal));
     this.#running = undefined;
-    this.#log.debug({ backend: this.#id, ...verdict }, 'compared a lean page with the full one');
+    this.#log.compared(this.#id, verdict);
   }
 
   /** Ends what runs after a time, and when closing. */
@@ -118,7 +117,7 @@ export class Poll {
     if (reading.kind === 'asleep') return { kind: 'asleep', bytes: page.length, ...times };
     if (reading.percentage && !this.#percentage) {
       this.#percentage = true;
-      this.#log.info({ backend: this.#id }, 'KV cache utilisation is above 1: read as a percentage');
+      this.#log.percentage(this.#id);
     }
     return { kind: 'sample', sample: reading.sample, engine: reading.engine, bytes: page.length, ...times };
   }
@@ -128,8 +127,6 @@ export class Poll {
     const failure = outcome.kind === 'failure' ? outcome.failure : undefined;
     const before = this.#failing;
     this.#failing = failure?.kind;
-    if (failure?.kind === before) return;
-    if (failure === undefined) this.#log.info({ backend: this.#id }, 'collection succeeds again');
-    else this.#log.warn({ backend: this.#id, reason: failure.message }, 'collection fails');
+    if (failure?.kind !== before) this.#log.changed(this.#id, failure);
   }
 }

@@ -1,6 +1,7 @@
 import type { Backend, CollectRun, ScorerName, ServerGroup } from '../core/model.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import { CollectLog } from './collect-log.ts';
 import { Collector } from './collector.ts';
 
 interface Entry {
@@ -15,6 +16,7 @@ interface Entry {
 export class CollectorPool {
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #collectLog: CollectLog;
   readonly #onRun: (groups: readonly string[], run: CollectRun) => void;
   readonly #entries = new Map<string, Entry>();
   readonly #stopping = new Set<Promise<void>>();
@@ -27,6 +29,7 @@ export class CollectorPool {
   }) {
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#collectLog = new CollectLog(options);
     this.#onRun = options.onRun;
   }
 
@@ -70,6 +73,7 @@ export class CollectorPool {
       requiredScorers: requiredScorers(first),
       clock: this.#clock,
       log: this.#log,
+      collectLog: this.#collectLog,
     });
     const entry: Entry = { collector, groups };
     this.#entries.set(key, entry);

@@ -2,6 +2,7 @@ import { get as httpGet, type IncomingMessage } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import { messageOf } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
+import type { AdminAccess } from './admin-access.ts';
 
 export interface AskLimits {
   /** For the whole answer. */
@@ -18,31 +19,23 @@ export type AdminAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'unreachable'; readonly reason: string };
 
-/** `http://HOST:PORT`, without the scheme too, and with a path when something stands in front; undefined: it is none. */
-export function parseAdminUrl(text: string): URL | undefined {
-  const full = text.includes('://') ? text : `http://${text}`;
-  if (!URL.canParse(full)) return undefined;
-  const url = new URL(full);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
-}
-
 /**
  * Gets a page of the admin address.
  * @param path is sent as it is, so that no `..` in it is taken for a folder
  */
-export async function askAdmin(url: URL, path: string, limits = LIMITS): Promise<AdminAnswer> {
+export async function askAdmin(access: AdminAccess, path: string, limits = LIMITS): Promise<AdminAnswer> {
   const signal = AbortSignal.timeout(limits.milliseconds);
   try {
-    const { status, text } = await fetchText(url, path, limits.bytes, signal);
-    return { kind: 'answer', status, body: parseJson(text) };
+    const { status, text } = await fetchText(access, path, limits.bytes, signal);
+    return { kind: 'answer', status, body: parseAnswer(text) };
   } catch (error) {
     const late = `no whole answer within ${limits.milliseconds / 1000} s`;
     return { kind: 'unreachable', reason: signal.aborted ? late : printable(reasonOf(error)) };
   }
 }
 
-async function fetchText(url: URL, path: string, bytes: number, signal: AbortSignal) {
-  const response = await open(url, path, signal);
+async function fetchText(access: AdminAccess, path: string, bytes: number, signal: AbortSignal) {
+  const response = await openAdmin(access, path, signal);
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -54,13 +47,22 @@ async function fetchText(url: URL, path: string, bytes: number, signal: AbortSig
   return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-function open(url: URL, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+/** Resolves when the headers of the answer are there. @param path is sent as it is */
+export function openAdmin(
+  { url, ca, token }: AdminAccess,
+  path: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const get = url.protocol === 'https:' ? httpsGet : httpGet;
   const options = {
     hostname: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? undefined : url.port,
     path: url.pathname.replace(/\/+$/, '') + path,
-    headers: { accept: 'application/json' },
+    headers: {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(ca === undefined ? {} : { ca }),
     agent: false,
     signal,
   };
@@ -69,17 +71,35 @@ function open(url: URL, path: string, signal: AbortSignal): Promise<IncomingMess
   });
 }
 
-function parseJson(text: string): unknown {
+/** JSON with every text in it fit to be shown; undefined: it is none. */
+export function parseAnswer(text: string): unknown {
   try {
-    return JSON.parse(text, (_key, value: unknown) =>
-      typeof value === 'string' ? printable(value, TEXT_MAX) : value,
+    return JSON.parse(text, (key, value: unknown) =>
+      typeof value === 'string' ? fit(value, key === 'yaml') : value,
     );
   } catch {
     return undefined;
   }
 }
 
-function reasonOf(error: unknown): string {
+/** What an answer that is not 200 says of itself. */
+export function errorIn({ status, body }: AdminAnswer & { readonly kind: 'answer' }): string {
+  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+  if (typeof error !== 'string') return "that is not Plimsoll's admin address, or an older one";
+  return status === 401 ? `${error}; --bearer-token-file names a file with it` : error;
+}
+
+/** @param isPage lines are kept, however many */
+function fit(text: string, isPage: boolean): string {
+  if (!isPage) return printable(text, TEXT_MAX);
+  return text
+    .split('\n')
+    .map((line) => printable(line, TEXT_MAX))
+    .join('\n');
+}
+
+/** Why an answer did not come or broke off. */
+export function reasonOf(error: unknown): string {
   // a name that stands for several addresses, none of which answers
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
   const message = messageOf(error);

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { parseDestination } from '../config/address.ts';
-import { formatMistake, loadConfiguration } from '../config/load.ts';
+import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { toYaml } from '../config/to-yaml.ts';
 import type { Configuration, ServerGroup } from '../core/model.ts';
 import { EXIT } from '../runtime/errors.ts';
@@ -46,7 +46,7 @@ export async function bootstrap(
 ): Promise<number> {
   const loaded = await loadConfiguration(options.config);
   if (loaded.kind === 'invalid') {
-    for (const mistake of loaded.mistakes) io.err(`${formatMistake(mistake)}\n`);
+    io.err(`${formatMistakes(loaded.mistakes).join('\n')}\n`);
     return EXIT.usage;
   }
   const made = makeBootstrap(loaded.configuration, options);

@@ -1,5 +1,5 @@
 /**
- * Imported before anything else. By default SIGHUP ends a process: one that asks for a reload while `serve` is still
- * coming up must not. What it asks for happens anyway, as the configuration has not been read yet.
+ * Imported before anything else. By default SIGHUP and SIGUSR2 end a process: one that comes while `serve` is still
+ * coming up must not. What SIGHUP asks for happens anyway, as the configuration has not been read yet.
  */
-if (process.argv.includes('serve')) process.on('SIGHUP', () => undefined);
+if (process.argv.includes('serve')) process.on('SIGHUP', () => undefined).on('SIGUSR2', () => undefined);

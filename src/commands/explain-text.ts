@@ -1,7 +1,7 @@
 import type { BackendExplanation, GroupExplanation } from '../admin/explanation.ts';
-import { backendLines } from './explain-backend.ts';
-import { groupLines } from './explain-group.ts';
-import { figure, percent } from './figures.ts';
+import { backendLines } from '../admin/words/explain-backend.ts';
+import { groupLines } from '../admin/words/explain-group.ts';
+import { figure, percent } from '../admin/words/figures.ts';
 
 /** More backends get a line each. */
 const FULL_MAX = 16;

@@ -2,17 +2,16 @@ import type { GroupExplanation } from '../admin/explanation.ts';
 import { nearest } from '../config/nearest.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
-import { type AdminAnswer, askAdmin, parseAdminUrl } from './ask-admin.ts';
+import { type AdminFlags, readAccess } from './admin-access.ts';
+import { type AdminAnswer, askAdmin, errorIn } from './ask-admin.ts';
 import { explainText } from './explain-text.ts';
 import { namesIn, wrongInExplanation } from './explanation-shape.ts';
 
-export interface ExplainOptions {
+export interface ExplainOptions extends AdminFlags {
   /** The server group. */
   readonly group: string;
   /** `ADDRESS:PORT`, or an address for all its ports; undefined: every backend. */
   readonly backend: string | undefined;
-  /** Where `serve` has its admin address. */
-  readonly admin: string;
   readonly json: boolean;
   readonly color: boolean;
 }
@@ -27,12 +26,12 @@ export async function explain(
   options: ExplainOptions,
   io: { readonly out: (text: string) => void; readonly err: (text: string) => void },
 ): Promise<number> {
-  const url = parseAdminUrl(options.admin);
-  if (url === undefined) {
-    io.err(`plimsoll explain: --admin must be like http://127.0.0.1:9090, is ${printable(options.admin)}\n`);
+  const reading = await readAccess(options);
+  if (reading.kind === 'bad') {
+    io.err(`plimsoll explain: ${reading.reason}\n`);
     return EXIT.usage;
   }
-  const answer = await askAdmin(url, pathOf(options));
+  const answer = await askAdmin(reading.access, pathOf(options));
   const read = readAnswer(answer, options);
   if (read.kind === 'explained') {
     io.out(
@@ -68,7 +67,7 @@ function readAnswer(answer: AdminAnswer, options: ExplainOptions): Read {
     const reason = unknownName(body, options);
     if (reason !== undefined) return { kind: 'refused', reason, exit: EXIT.usage };
   }
-  if (status !== 200) return failed(`${admin} answered ${status}: ${errorIn(body)}`);
+  if (status !== 200) return failed(`${admin} answered ${status}: ${errorIn(answer)}`);
   const wrong = wrongInExplanation(body);
   if (wrong === undefined) return { kind: 'explained', explanation: body as GroupExplanation };
   return failed(
@@ -90,9 +89,4 @@ function hint(name: string, known: readonly string[]): string {
   const more = known.length - NAMES_SHOWN;
   const list = known.slice(0, NAMES_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
   return near === undefined ? `; there are: ${list}` : `, did you mean ${near}? There are: ${list}`;
-}
-
-function errorIn(body: unknown): string {
-  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
-  return typeof error === 'string' ? error : "that is not Plimsoll's admin address, or an older one";
 }

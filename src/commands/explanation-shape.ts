@@ -6,6 +6,7 @@ import type {
   GroupExplanation,
   MarkExplanation,
   NewestExplanation,
+  ObservingExplanation,
   PublishedExplanation,
   SampleExplanation,
   SaturationExplanation,
@@ -205,6 +206,7 @@ const explanation = objectOf({
     following: aNumber,
     current: aNumber,
   } satisfies Fields<XdsStreamsExplanation>),
+  observing: orNull(objectOf({ movedShareRatio: aNumber } satisfies Fields<ObservingExplanation>)),
 } satisfies Fields<GroupExplanation>);
 
 /** @returns undefined: it is a {@link GroupExplanation} */

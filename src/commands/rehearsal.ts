@@ -16,6 +16,7 @@ const TIMEOUT_MS = 5_000;
 
 const GROUP: ServerGroup = {
   name: 'rehearsal',
+  mode: 'Active',
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
   outlierDetection: true,
@@ -43,6 +44,7 @@ const SETTINGS: XdsSettings = {
 
 const ignore = (): void => undefined;
 const OBSERVER: XdsObserver = {
+  identified: ignore,
   streamOpened: ignore,
   streamClosed: ignore,
   sent: ignore,

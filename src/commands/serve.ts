@@ -1,8 +1,11 @@
 import { App } from '../app.ts';
-import { formatMistake, loadConfiguration } from '../config/load.ts';
+import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { EXIT, messageOf, PlimsollError } from '../runtime/errors.ts';
-import { createLogger, type Logger } from '../runtime/log.ts';
+import { createLogger } from '../runtime/log.ts';
+import { switchLevel } from '../runtime/switch-level.ts';
+import { printable } from '../runtime/text.ts';
+import { ConfigReloader } from './config-reloader.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** How long the last log lines may take to be written. */
@@ -10,7 +13,7 @@ const LAST_LINES_MS = 2_000;
 
 /**
  * Runs the control plane until SIGTERM or SIGINT; a second one of them ends the drain period at once. SIGHUP reads
- * the configuration again.
+ * the configuration again, as does a change of its file; SIGUSR2 makes the log tell more, and as much as before.
  * @returns the exit code.
  */
 export async function serve(
@@ -19,19 +22,26 @@ export async function serve(
 ): Promise<number> {
   const loaded = await loadConfiguration(options.config);
   if (loaded.kind === 'invalid') {
-    for (const mistake of loaded.mistakes) io.err(`${formatMistake(mistake)}\n`);
+    io.err(`${formatMistakes(loaded.mistakes).join('\n')}\n`);
     return EXIT.usage;
   }
-  const { configuration } = loaded;
+  const { configuration, fields } = loaded;
+  const file = options.config;
   const log = await createLogger(configuration.log);
-  const app = new App({ configuration, clock: systemClock, log });
+  const app = new App({ configuration, source: { file, fields }, clock: systemClock, log });
   const stop = new AbortController();
   const hurry = new AbortController();
   const onSignal = (): void => {
     (stop.signal.aborted ? hurry : stop).abort();
   };
-  const onReload = reloader(options.config, app, log);
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', onReload);
+  const reloader = new ConfigReloader({ file, loaded, app, clock: systemClock });
+  const onReload = (): void => {
+    reloader.reload();
+  };
+  const onTalk = (): void => {
+    switchLevel(log, configuration.log.level);
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', onReload).on('SIGUSR2', onTalk);
   try {
     await rehearse(systemClock);
     await app.start();
@@ -41,11 +51,12 @@ export async function serve(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof PlimsollError)) throw error;
-    log.fatal(messageOf(error));
+    log.fatal(printable(messageOf(error), 2000));
     return EXIT.failed;
   } finally {
     endSoon();
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', onReload);
+    await reloader.close();
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', onReload).off('SIGUSR2', onTalk);
   }
 }
 
@@ -57,41 +68,6 @@ function endSoon(): void {
   setTimeout(() => {
     process.kill(process.pid, 'SIGKILL');
   }, LAST_LINES_MS).unref();
-}
-
-/**
- * Reads the file again at each call; while it is being read, one more reading is enough for all calls that come. A bad
- * file changes nothing.
- */
-function reloader(file: string, app: App, log: Logger): () => void {
-  let asked = false;
-  let reading = false;
-  const readAll = async (): Promise<void> => {
-    reading = true;
-    while (asked) {
-      asked = false;
-      await reload(file, app, log);
-    }
-    reading = false;
-  };
-  return () => {
-    asked = true;
-    if (!reading) void readAll();
-  };
-}
-
-async function reload(file: string, app: App, log: Logger): Promise<void> {
-  const loaded = await loadConfiguration(file);
-  if (loaded.kind === 'valid') {
-    app.reload(loaded.configuration);
-    return;
-  }
-  app.reloadRefused();
-  const mistakes = loaded.mistakes.map(formatMistake);
-  log.error(
-    { mistakes: mistakes.slice(0, 20), total: mistakes.length },
-    'reload refused: nothing has changed',
-  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -46,3 +46,20 @@ export function objectOf(fields: Readonly<Record<string, Shape>>): Shape {
     return undefined;
   };
 }
+
+/** A list that begins with items of these shapes. */
+export function tupleOf(shapes: readonly Shape[]): Shape {
+  return (value, path) => {
+    if (!Array.isArray(value)) return `${path} must be a list`;
+    for (const [index, shape] of shapes.entries()) {
+      const wrong = shape(value[index], `${path}[${index}]`);
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  };
+}
+
+/** May be left out. */
+export function optional(shape: Shape): Shape {
+  return (value, path) => (value === undefined ? undefined : shape(value, path));
+}

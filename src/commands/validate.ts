@@ -1,6 +1,6 @@
 import { effectiveFile, writeYaml } from '../config/effective.ts';
 import { loadFields } from '../config/load.ts';
-import { formatMistake, type Mistake, REDACTED } from '../config/mistake.ts';
+import { formatMistakes, MISTAKES_SHOWN, type Mistake, REDACTED } from '../config/mistake.ts';
 import type { ConfigurationFile } from '../config/schema.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
@@ -24,7 +24,8 @@ export const DIFFERENCES: readonly string[] = [
 
 /**
  * Checks a configuration file. A good one is printed with every default filled in, as YAML that can be used in its
- * place (but for values of headers, which may be secret), or with `json` as one object; of a bad one every mistake is.
+ * place (but for values of headers, which may be secret), or with `json` as one object; of a bad one every mistake is,
+ * up to the first 500.
  * @returns the exit code: 0, or 64 when there is a mistake.
  */
 export async function validate(
@@ -46,10 +47,12 @@ function printMistakes(
   io: ValidateOutput,
 ): void {
   if (json) {
-    io.out(`${JSON.stringify({ file: config, valid: false, mistakes })}\n`);
+    const shown = mistakes.slice(0, MISTAKES_SHOWN);
+    const more = mistakes.length - shown.length;
+    io.out(`${JSON.stringify({ file: config, valid: false, mistakes: shown, more })}\n`);
     return;
   }
-  io.err(mistakes.map((mistake) => `${formatMistake(mistake)}\n`).join(''));
+  io.err(`${formatMistakes(mistakes).join('\n')}\n`);
 }
 
 function printEffective(

@@ -42,7 +42,10 @@ function checkRules(top: TreeNode, report: Report): void {
   for (const named of [groups, extensions, listeners]) checkUnique(named, 'Name', report);
   checkReferences(groups, 'ServiceExtension', extensions, 'service extension', report);
   checkReferences(listeners, 'ServerGroup', groups, 'server group', report);
-  for (const group of groups) checkServers(group, report);
+  for (const group of groups) {
+    checkServers(group, report);
+    checkMode(group, report);
+  }
   for (const extension of extensions) checkComponents(extension, report);
   checkListeners(listeners, report);
   checkListens(top, report);
@@ -114,6 +117,13 @@ function checkServers(group: TreeNode, report: Report): void {
     else report(address.node, `is ${id} with its port, but must be unique in its group; ${isTaken(first)}`);
   }
   checkNotAllZero(group.children.get('Servers'), 'server', report);
+}
+
+/** What follows no load has nothing to observe. */
+function checkMode({ children }: TreeNode, report: Report): void {
+  const mode = children.get('Mode');
+  if (mode?.value !== 'Observe' || children.has('ServiceExtension')) return;
+  report(mode, 'is "Observe", which needs a ServiceExtension: without one the configured weights hold anyway');
 }
 
 /** At least one item of a list has a Weight other than 0. */

@@ -25,13 +25,14 @@ type HeaderFields = NonNullable<HttpMetricCollectFields['Headers']>;
 export function effectiveFile(file: ConfigurationFile): ConfigurationInput {
   return {
     Xds: { ...file.Xds, Listen: formatHostPort(file.Xds.Listen.host, file.Xds.Listen.port) },
-    Admin: { Listen: formatHostPort(file.Admin.Listen.host, file.Admin.Listen.port) },
+    Admin: { ...file.Admin, Listen: formatHostPort(file.Admin.Listen.host, file.Admin.Listen.port) },
     Log: file.Log,
     ServerGroups: file.ServerGroups.map((group) => ({
       Name: group.Name,
       Scheduler: group.Scheduler,
       ...(group.ServiceExtension === undefined ? {} : { ServiceExtension: group.ServiceExtension }),
       EnvoyLbPolicy: resolveLbPolicy(group),
+      Mode: group.Mode,
       RetryAfterSeconds: group.RetryAfterSeconds,
       OutlierDetection: group.OutlierDetection,
       AllowLinkLocal: group.AllowLinkLocal,

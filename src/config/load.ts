@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Configuration } from '../core/model.ts';
@@ -5,14 +6,20 @@ import { messageOf } from '../runtime/errors.ts';
 import { check, type Checked } from './check.ts';
 import type { Mistake } from './mistake.ts';
 import { resolveConfiguration } from './resolve.ts';
+import type { ConfigurationFile } from './schema.ts';
 import { parseTree } from './tree.ts';
 
-export { formatMistake, type Mistake } from './mistake.ts';
+export { formatMistake, formatMistakes, type Mistake } from './mistake.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 export type LoadResult =
-  | { readonly kind: 'valid'; readonly configuration: Configuration }
+  | {
+      readonly kind: 'valid';
+      readonly configuration: Configuration;
+      /** As they stand in the file. */
+      readonly fields: ConfigurationFile;
+    }
   | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] };
 
 /** Reads a configuration from JSON or YAML. `file` is its name in mistakes. */
@@ -25,6 +32,14 @@ export async function loadConfiguration(file: string): Promise<LoadResult> {
   return resolve(await loadFields(file));
 }
 
+/** Another one whenever the content of the file is another, or why it cannot be read. It costs little even for a large file. */
+export async function contentDigest(file: string): Promise<string> {
+  const text = await readText(file);
+  return createHash('sha256')
+    .update(`${text.kind} ${text.kind === 'text' ? text.text : text.message}`)
+    .digest('base64');
+}
+
 /** Like {@link loadConfiguration}, with the fields as they stand in the file instead of what they mean. */
 export async function loadFields(file: string): Promise<Checked> {
   const text = await readText(file);
@@ -34,7 +49,8 @@ export async function loadFields(file: string): Promise<Checked> {
 
 function resolve(checked: Checked): LoadResult {
   if (checked.kind === 'invalid') return checked;
-  return { kind: 'valid', configuration: resolveConfiguration(checked.fields) };
+  const { fields } = checked;
+  return { kind: 'valid', configuration: resolveConfiguration(fields), fields };
 }
 
 function parseFields(text: string, file: string): Checked {

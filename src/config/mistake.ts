@@ -19,6 +19,16 @@ export function formatMistake(mistake: Mistake): string {
   return mistake.path === '' ? where + mistake.message : `${where}${mistake.path}: ${mistake.message}`;
 }
 
+/** Beyond, nobody reads on: the first ones are mended, and the rest shows again. */
+export const MISTAKES_SHOWN = 500;
+
+/** A line each, and where there are more than 500 a last one that says how many more. */
+export function formatMistakes(mistakes: readonly Mistake[]): readonly string[] {
+  const shown = mistakes.slice(0, MISTAKES_SHOWN).map(formatMistake);
+  const more = mistakes.length - shown.length;
+  return more === 0 ? shown : [...shown, `and ${more} more mistakes`];
+}
+
 export type Path = readonly (string | number)[];
 
 /** `['Servers', 1, 'Port']` as `Servers[1].Port`. */

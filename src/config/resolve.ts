@@ -1,5 +1,6 @@
 import { engineNamed } from '../collect/engines/catalogue.ts';
 import type {
+  AdminSettings,
   Backend,
   CollectHeader,
   CollectSettings,
@@ -29,7 +30,7 @@ export function resolveConfiguration(file: ConfigurationFile): Configuration {
   const extensions = new Map(file.ServiceExtensions.map((extension) => [extension.Name, extension]));
   return {
     xds: resolveXds(file.Xds),
-    admin: { listen: file.Admin.Listen },
+    admin: resolveAdmin(file.Admin),
     log: { level: file.Log.Level, format: file.Log.Format },
     serverGroups: file.ServerGroups.map((group) => resolveGroup(group, extensions)),
     listeners: file.Listeners.map((listener) => ({
@@ -71,6 +72,16 @@ function resolveXds({
   };
 }
 
+function resolveAdmin(admin: ConfigurationFile['Admin']): AdminSettings {
+  const { Listen: listen, Tls: tls, BearerTokenFile: bearerTokenFile, Hosts: hosts = [] } = admin;
+  return {
+    listen,
+    tls: tls && { certFile: tls.CertFile, keyFile: tls.KeyFile },
+    bearerTokenFile,
+    hosts: hosts.map((host) => host.toLowerCase()),
+  };
+}
+
 function resolveTls(tls: NonNullable<ConfigurationFile['Xds']['Tls']>): TlsFiles {
   return { certFile: tls.CertFile, keyFile: tls.KeyFile, clientCaFile: tls.ClientCaFile };
 }
@@ -100,6 +111,7 @@ function resolveGroup(
 ): ServerGroup {
   return {
     name: group.Name,
+    mode: group.Mode,
     envoyLbPolicy: resolveLbPolicy(group),
     retryAfterSeconds: group.RetryAfterSeconds,
     outlierDetection: group.OutlierDetection,

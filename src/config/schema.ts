@@ -176,7 +176,27 @@ const admin = map({
   Listen: listen()
     .prefault(ADMIN_LISTEN)
     .describe(
-      'IP literal and port of health, readiness and metrics; port 0 leaves the choice to the kernel.',
+      'IP literal and port of page, health, readiness and metrics; port 0 leaves the choice to the kernel.',
+    ),
+  Tls: map({
+    CertFile: filePath().describe(
+      "PEM file with the server's certificate, followed by the intermediate ones.",
+    ),
+    KeyFile: filePath().describe('PEM file with the private key of the certificate, not encrypted.'),
+  })
+    .optional()
+    .describe('Certificate of the server; it is read again when it changes. Default: no TLS.'),
+  BearerTokenFile: filePath()
+    .optional()
+    .describe(
+      'File with a token of 16..4096 visible ASCII characters, read again when it changes. Everything but /healthz and ' +
+        '/readyz asks for it: as a bearer token, or as the password of any user, which browsers ask for. Default: none.',
+    ),
+  Hosts: listOfAtLeastOne(domainName(), 'domain name')
+    .optional()
+    .describe(
+      'Names that requests may come in under, as in the URL, besides localhost and IP addresses: those of a Service or an ' +
+        'ingress. Under another name only /healthz and /readyz answer. Default: none.',
     ),
 });
 
@@ -216,6 +236,12 @@ const serverGroup = map({
     .describe(
       "Balancing of the sidecars within our weights; LeastRequest counts a sidecar's own requests in flight as well. " +
         'Default: LeastRequest with a service extension, RoundRobin without.',
+    ),
+  Mode: choice(['Active', 'Observe'])
+    .default('Active')
+    .describe(
+      'Active: sidecars follow the load. Observe: all is computed and shown, but sidecars get the configured weights, all ' +
+        'healthy, and refuse nothing; needs a ServiceExtension.',
     ),
   RetryAfterSeconds: seconds()
     .default(1)

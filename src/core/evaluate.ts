@@ -6,11 +6,12 @@ import { type Freshness, judgeFreshness } from './freshness.ts';
 import { healthsOf } from './health.ts';
 import { keepsWeights, keptWeights } from './kept.ts';
 import { remember } from './memory.ts';
+import { isClosed, type LoopInput, underShareInForce } from './loop.ts';
 import type { CollectRun, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
 import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
-import { nextPublication, proposalOf } from './publication.ts';
+import { configuredPublication, nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
 import { shed } from './shedding.ts';
@@ -22,7 +23,7 @@ import { configuredWeights, unweighed, type Weighing, type WeighingInput, weigh 
 
 export { evaluatePlain, type GroupState, initialState };
 
-export interface EvaluateInput {
+export interface EvaluateInput extends LoopInput {
   /** Its backends may be others than at the previous evaluation; what is learned stays with a backend's id. */
   readonly group: ServerGroup;
   readonly nowMs: number;
@@ -61,16 +62,17 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     settings,
     nowMs,
-    published: keepsWeights(before.published, roster),
+    published: keepsWeights(before.computed, roster),
   });
   const elapsedSeconds = (nowMs - (before.evaluatedAtMs ?? nowMs)) / 1000;
   const { intervalSeconds } = settings.collect;
   const observed = stayObservation(past, memories, roster.shares, { nowMs, elapsedSeconds, intervalSeconds });
   const stay = observeStay(before.stay, observed);
-  const learns = (index: number): boolean =>
+  const counts = (index: number): boolean =>
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
-  const paces = observePaces(learned.paces, { past, present: memories }, learns, {
+  const closed = isClosed(before, input);
+  const paces = observePaces(learned.paces, { past, present: memories }, counts, {
     elapsedSeconds,
     intervalSeconds,
   });
@@ -85,11 +87,11 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     freshness,
     capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
-    learns,
+    learns: (index) => closed && counts(index),
   });
 
   const { admission, decision: shedding } = shed(
-    before.admission,
+    closed ? before.admission : underShareInForce(before, input),
     { past, present: memories },
     freshness,
     settings.balance.saturation,
@@ -103,10 +105,18 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     freshness,
     weights,
     sparedUpTo: admission.sparedUpTo,
-    published: before.published,
+    published: before.computed,
   });
   const proposal = proposalOf(roster, weights, (index) => at(healths, index), admission.share);
-  const { publish, published } = nextPublication(group.name, proposal, before.published);
+  const observing = group.mode === 'Observe';
+  const { published: computed, publish: next } = nextPublication(
+    group.name,
+    proposal,
+    observing ? before.computed : before.published,
+  );
+  const { published, publish } = observing
+    ? configuredPublication(group.name, roster, before.published)
+    : { published: computed, publish: next };
   const state = {
     evaluatedAtMs: nowMs,
     roster: all,
@@ -116,6 +126,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     stay,
     admission,
     published,
+    computed,
   };
   const outcome: Outcome = {
     group,
@@ -127,7 +138,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     paces,
     weighing,
     sparedUpTo: admission.sparedUpTo,
-    published,
+    published: computed,
     basis: once(() => groupBasisOf(outcome)),
   };
   const decision: GroupDecision = {
@@ -140,6 +151,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     delaySeconds,
     backends: backendDecisions(outcome),
     admission: shedding,
+    observing,
+    computed: computed.assignment,
     assignment: published.assignment,
     publish,
     warnings: warningsOf({
@@ -149,7 +162,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
       freshness,
       lacking: weighing.lacking,
       shedding,
-      published,
+      computed,
+      observing,
     }),
     get basis() {
       return outcome.basis();
@@ -158,16 +172,16 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   return { state, decision };
 }
 
-function weighFor({ published }: GroupState, input: WeighingInput): Weighing {
+function weighFor({ computed }: GroupState, input: WeighingInput): Weighing {
   const { roster, memories, freshness, capacities, nowMs } = input;
   switch (freshness.kind) {
     case 'seen':
       return weigh(input);
     case 'kept':
       return unweighed(
-        published === undefined
+        computed === undefined
           ? configuredWeights(roster, freshness)
-          : keptWeights(published, roster, memories, nowMs),
+          : keptWeights(computed, roster, memories, nowMs),
         capacities,
       );
     case 'blind':

@@ -27,6 +27,8 @@ export type PolicyName = 'Adaptive' | 'Linear';
 export type EnvoyLbPolicy = 'LeastRequest' | 'RoundRobin';
 export type OnCollectFailure = 'Keep' | 'Remove';
 export type AdmissionPolicy = 'Proportional' | 'None';
+/** Observe: all is computed and shown, but sidecars get the configured weights, all healthy, and refuse nothing. */
+export type ServerGroupMode = 'Active' | 'Observe';
 
 /** How one backend's metrics page is fetched. Groups with equal settings share one poll per backend. */
 export interface CollectSettings {
@@ -143,6 +145,8 @@ export interface LoadAwareSettings {
 export interface ServerGroup {
   /** 1..256 printable characters without space; the EDS resource name. */
   readonly name: string;
+  /** Observe only with load-aware settings. */
+  readonly mode: ServerGroupMode;
   readonly envoyLbPolicy: EnvoyLbPolicy;
   /** Seconds in the `retry-after` header of the 503 answered when no upstream is available. */
   readonly retryAfterSeconds: number;
@@ -214,6 +218,17 @@ export interface AuthorizationRule {
   readonly serverGroups: 'all' | readonly string[];
 }
 
+/** The address for operators, and who may read there. */
+export interface AdminSettings {
+  readonly listen: ListenAddress;
+  /** Files in PEM, by their paths, read again when they change; undefined: plain text. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** A file with the token that everything but health and readiness asks for; undefined: nothing is asked for. */
+  readonly bearerTokenFile: string | undefined;
+  /** Names, in lower case, that requests may come in under besides `localhost` and IP addresses. */
+  readonly hosts: readonly string[];
+}
+
 /** The effective configuration of one file: every default filled in, every reference resolved. */
 export interface Configuration {
   readonly xds: {
@@ -228,7 +243,7 @@ export interface Configuration {
     /** After about this time a connection is closed, so that clients spread anew; undefined: never. */
     readonly maxConnectionAgeSeconds: number | undefined;
   };
-  readonly admin: { readonly listen: ListenAddress };
+  readonly admin: AdminSettings;
   readonly log: { readonly level: LogLevel; readonly format: 'auto' | 'json' | 'pretty' };
   readonly serverGroups: readonly ServerGroup[];
   readonly listeners: readonly Listener[];
@@ -514,7 +529,7 @@ export interface BackendDecision {
   readonly frozen: boolean;
   /** undefined: not in the assignment. */
   readonly health: EndpointHealth | undefined;
-  /** The published integer weight; 0: not in the assignment. */
+  /** The published integer weight, or the one that is only computed, where the group is observed; 0: not in the assignment. */
   readonly weight: number;
   /** Expected share of new requests, 0..1: the weight among the HEALTHY ones. */
   readonly share: number;
@@ -538,7 +553,7 @@ export type PublishReason =
   /** A backend came or left. */
   | 'membership'
   | 'health'
-  /** A configured weight is another one. */
+  /** A configured weight, or the mode of the group, is another one. */
   | 'configuration'
   /** The share that sidecars refuse is another one. */
   | 'admission'
@@ -628,6 +643,13 @@ export interface GroupDecision {
   /** Every backend of the group, in the group's order. */
   readonly backends: readonly BackendDecision[];
   readonly admission: AdmissionDecision;
+  /**
+   * `Mode: Observe`. Then backends, admission, basis and `computed` tell what sidecars would be told, and `assignment`
+   * has the configured weights.
+   */
+  readonly observing: boolean;
+  /** What the rule came to. The same as `assignment` but for a group that is observed. */
+  readonly computed: Assignment;
   /** What sidecars should have from here on: the last published one where `publish` is undefined. */
   readonly assignment: Assignment;
   /** Why the assignment should go out now; undefined: the last published one stands. */

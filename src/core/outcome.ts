@@ -19,7 +19,7 @@ export interface Outcome {
   readonly weighing: Weighing;
   /** Queue up to which a backend above its mark is not kept from requests; undefined: no share is refused instead. */
   readonly sparedUpTo: number | undefined;
-  /** What sidecars have from here on. */
+  /** What sidecars have from here on, or would have if the group were not only observed. */
   readonly published: Published;
   /** What the weights were computed from; made when first asked for. */
   readonly basis: () => GroupBasis;

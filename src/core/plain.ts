@@ -53,6 +53,8 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     delaySeconds: LEAST_DELAY_SECONDS,
     backends: backendDecisions(outcome),
     admission: { kind: 'disabled' },
+    observing: false,
+    computed: published.assignment,
     assignment: published.assignment,
     publish: 'first',
     warnings: [],

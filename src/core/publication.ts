@@ -69,6 +69,31 @@ export function nextPublication(
   return { publish, published: stands ? before : publicationOf(serverGroup, proposal, before) };
 }
 
+/** The configured weights, all healthy, nothing refused: exactly these, however near the ones from before were. */
+export function configuredPublication(
+  serverGroup: string,
+  roster: Roster,
+  before: Published | undefined,
+): { readonly publish: PublishReason | undefined; readonly published: Published } {
+  const proposal = proposalOf(roster, roster.shares, () => 'HEALTHY', 0);
+  const reason = publishReason(proposal, before);
+  if (reason === undefined && before !== undefined && isSame(proposal, before)) {
+    return { publish: undefined, published: before };
+  }
+  return {
+    publish: reason ?? 'configuration',
+    published: publicationOf(serverGroup, proposal, before),
+  };
+}
+
+/** Of proposals that have the same backends. */
+function isSame({ weights, dropShare }: Proposal, before: Proposal): boolean {
+  return (
+    dropShare === before.dropShare &&
+    weights.every((weight, index) => Math.abs(weight - at(before.weights, index)) < 1e-9)
+  );
+}
+
 /** @returns undefined: what is published is near enough */
 export function publishReason(
   proposal: Proposal,
@@ -115,4 +140,23 @@ function movedShare(proposal: Proposal, published: Proposal): number {
 
 function healthyWeight({ health, weights }: Proposal): number {
   return weights.reduce((sum, weight, position) => (health[position] === 'HEALTHY' ? sum + weight : sum), 0);
+}
+
+/** Whether sidecars would do much the same by either: no difference that is worth a rebuild. */
+export function areAlike(one: Assignment, other: Assignment): boolean {
+  if (one.endpoints.length !== other.endpoints.length) return false;
+  if (hasMovedDrop(one.dropShare, other.dropShare)) return false;
+  const [total, totalOther] = [totalHealthy(one), totalHealthy(other)];
+  let moved = 0;
+  for (let position = 0; position < one.endpoints.length; position++) {
+    const [left, right] = [at(one.endpoints, position), at(other.endpoints, position)];
+    if (left.address !== right.address || left.port !== right.port || left.health !== right.health)
+      return false;
+    if (left.health === 'HEALTHY') moved += Math.abs(left.weight / total - right.weight / totalOther);
+  }
+  return moved / 2 <= WORTHWHILE;
+}
+
+function totalHealthy({ endpoints }: Assignment): number {
+  return endpoints.reduce((sum, { weight, health }) => (health === 'HEALTHY' ? sum + weight : sum), 0);
 }

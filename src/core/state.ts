@@ -19,6 +19,8 @@ export interface GroupState {
   readonly stay: Stay;
   readonly admission: Admission;
   readonly published: Published | undefined;
+  /** What the rule came to: the same object as `published`, except while the group is observed. */
+  readonly computed: Published | undefined;
 }
 
 /** The state of a group that begins: its first backends are all there from the start, none is in slow start. */
@@ -32,6 +34,7 @@ export function initialState(): GroupState {
     stay: INITIAL_STAY,
     admission: INITIAL_ADMISSION,
     published: undefined,
+    computed: undefined,
   };
 }
 

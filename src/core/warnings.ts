@@ -11,8 +11,8 @@ const NAMES_SHOWN = 5;
 /**
  * What an operator should know of the group. The words stay the same while the state does, so that a log can say
  * when one begins and ends.
- * @param situation `memories` in roster order; `lacking`: scorers whose metric is not to be had; `published`: what
- *   sidecars have from here on
+ * @param situation `memories` in roster order; `lacking`: scorers whose metric is not to be had; `computed`: what
+ *   sidecars have from here on, or would have where `observing`
  */
 export function warningsOf(situation: {
   readonly settings: LoadAwareSettings;
@@ -21,9 +21,10 @@ export function warningsOf(situation: {
   readonly freshness: Freshness;
   readonly lacking: readonly ScorerName[];
   readonly shedding: AdmissionDecision;
-  readonly published: Proposal;
+  readonly computed: Proposal;
+  readonly observing: boolean;
 }): readonly string[] {
-  const { settings, roster, memories, freshness, shedding, published } = situation;
+  const { settings, roster, memories, freshness, shedding, computed, observing } = situation;
   const warnings: string[] = [];
   const asleep = roster.backends.filter((_, index) => at(freshness.uses, index) === 'asleep');
   const group = groupWarning(freshness, settings.collect.intervalSeconds, asleep.length > 0);
@@ -39,10 +40,11 @@ export function warningsOf(situation: {
   }
   const frozen = roster.backends.filter(({ weight }, index) => weight > 0 && at(memories, index).frozen);
   if (frozen.length > 0) warnings.push(`gauges stand still: ${names(frozen)}`);
-  const overload = overloadWarning(shedding);
+  const overload = overloadWarning(shedding, observing);
   if (overload !== undefined) warnings.push(overload);
-  if (published.health.length > 0 && published.health.every((health) => health === 'UNHEALTHY')) {
-    warnings.push('every backend is saturated: sidecars answer 503');
+  if (computed.health.length > 0 && computed.health.every((health) => health === 'UNHEALTHY')) {
+    const answer = observing ? 'with Mode: Active sidecars would answer 503' : 'sidecars answer 503';
+    warnings.push(`every backend is saturated: ${answer}`);
   }
   return warnings;
 }
@@ -65,15 +67,17 @@ function groupWarning({ kind }: Freshness, intervalSeconds: number, someSleep: b
 }
 
 /** Without the share, which is another one at each evaluation. */
-function overloadWarning(shedding: AdmissionDecision): string | undefined {
+function overloadWarning(shedding: AdmissionDecision, observing: boolean): string | undefined {
   switch (shedding.kind) {
     case 'disabled':
     case 'off':
       return undefined;
     case 'unavailable':
-      return `Saturation.Admission has nothing to go by: ${shedding.reason}; only marks protect the backends`;
+      return `Saturation.Admission has nothing to go by: ${shedding.reason}; only marks ${observing ? 'would ' : ''}protect the backends`;
     case 'shedding':
-      return 'overload: sidecars refuse a share of the requests with 503';
+      return observing
+        ? 'overload: with Mode: Active sidecars would refuse a share of the requests with 503'
+        : 'overload: sidecars refuse a share of the requests with 503';
   }
 }
 

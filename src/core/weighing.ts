@@ -51,7 +51,7 @@ export interface WeighingInput {
   readonly freshness: Freshness;
   /** With residuals as learned until the previous evaluation. */
   readonly capacities: Capacities;
-  /** Whether a backend's sample teaches anything: it is fresh, not frozen, and the backend past slow start. */
+  /** Whether a backend's sample teaches anything: it is fresh, not frozen, the backend past slow start, and the loop closed. */
   readonly learns: (index: number) => boolean;
 }
 

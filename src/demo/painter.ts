@@ -1,3 +1,4 @@
+import { cut } from '../runtime/cut.ts';
 import { renderLine, renderScreen, type View } from './screen.ts';
 
 /** Where a demo shows itself. */
@@ -45,15 +46,4 @@ export class Painter {
     if (this.#entered) this.#display.write(LEAVE);
     this.#entered = false;
   }
-}
-
-/** At most `columns` visible characters; colours take no room and are always closed. */
-function cut(line: string, columns: number): string {
-  let visible = 0;
-  let text = '';
-  for (const [part] of line.matchAll(/\u001b\[\d+m|./gu)) {
-    if (part.startsWith('\u001b')) text += part;
-    else if (visible++ < columns) text += part;
-  }
-  return text;
 }

@@ -71,7 +71,7 @@ export class Show {
     const { envoy, plane, origin } = this.#stage;
     const story =
       `POST ${origin}/v1/completions   Envoy http://${envoy.admin}   ` +
-      `control plane http://${plane.admin}/metrics   Ctrl-C ends it`;
+      `live page http://${plane.admin}/   Ctrl-C ends it`;
     await this.#whilePainting(async () => {
       for (let round = 0; !this.#options.signal.aborted; round++) {
         const arrivals = planArrivals({ seed: seed + round, ratePerSecond, seconds: ENCORE_SECONDS });

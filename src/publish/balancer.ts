@@ -9,6 +9,7 @@ import type {
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
+import { printable } from '../runtime/text.ts';
 import { AckDelay } from './ack-delay.ts';
 import { ApplyDelay, type ApplyTimes, type StreamKey, type UnappliedReason } from './apply-delay.ts';
 import type { Publisher } from './publisher.ts';
@@ -109,7 +110,7 @@ export class Balancer {
         this.#observer.evaluated(decision, run);
       } catch (error) {
         this.#log.error(
-          { serverGroup: name, error: messageOf(error) },
+          { serverGroup: name, error: printable(messageOf(error)) },
           'evaluation failed; what was published stands',
         );
       }

@@ -5,6 +5,8 @@ import type { VariantName } from './response-cache.ts';
 export interface XdsObserver {
   /** @param kind which service: `ads`, `cds`, `eds`, `lds` or `rds`; one of a bounded set. */
   streamOpened(kind: string, variant: VariantName): void;
+  /** A stream has said who its client is, who may see something; once, and before anything else is told of it. */
+  identified(stream: object, client: ClientIdentity): void;
   /** @param stream as in its {@link Acknowledgement}s; none of it comes afterwards. */
   streamClosed(kind: string, variant: VariantName, stream: object): void;
   sent(typeUrl: string, bytes: number): void;
@@ -16,6 +18,20 @@ export interface XdsObserver {
   unknownType(typeUrl: string): void;
   /** A request named a resource that does not exist. */
   unknownName(typeUrl: string): void;
+}
+
+/** Who a client is; every text is printable and cut. */
+export interface ClientIdentity {
+  /** As in {@link Acknowledgement}. */
+  readonly node: string;
+  /** The node's cluster; empty: the client gave none. */
+  readonly cluster: string;
+  /** The first name of its certificate; without one, its IP address, or of an IPv6 address the network. */
+  readonly identity: string;
+  /** `address:port` of the other end of the connection. */
+  readonly peer: string;
+  /** Which service, as in {@link XdsObserver}. */
+  readonly kind: string;
 }
 
 export interface Acknowledgement {

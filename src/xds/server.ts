@@ -191,6 +191,7 @@ export class XdsServer {
     const stream = new XdsStream({
       kind: service.kind,
       client: client.name,
+      peer: connection.peer,
       identities: connection.identities,
       variant,
       types: service.types,

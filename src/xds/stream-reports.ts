@@ -30,6 +30,7 @@ export interface StreamAudience {
 export class StreamReports {
   readonly #audience: StreamAudience;
   readonly #client: string;
+  readonly #peer: string;
   readonly #stream: object;
   #node: NodeIdentity | undefined;
   /** The node's id, printable. */
@@ -37,11 +38,13 @@ export class StreamReports {
 
   /**
    * @param client printable: who is counted and named when a limit is reached.
+   * @param peer `address:port` of the other end.
    * @param stream as in {@link XdsObserver}.
    */
-  constructor(audience: StreamAudience, client: string, stream: object) {
+  constructor(audience: StreamAudience, client: string, peer: string, stream: object) {
     this.#audience = audience;
     this.#client = client;
+    this.#peer = peer;
     this.#stream = stream;
   }
 
@@ -49,6 +52,17 @@ export class StreamReports {
   set node(node: NodeIdentity) {
     this.#node = node;
     this.#nodeId = printable(node.id);
+  }
+
+  /** The client may see something. @param kind the stream's service. */
+  admitted(kind: string): void {
+    this.#audience.observer.identified(this.#stream, {
+      node: this.#nodeId,
+      cluster: printable(this.#node?.cluster ?? ''),
+      identity: this.#client,
+      peer: this.#peer,
+      kind,
+    });
   }
 
   refused(refusal: Pick<Refusal, 'limit' | 'details'>): void {

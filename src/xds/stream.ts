@@ -51,6 +51,8 @@ export class XdsStream<R extends Request> {
     readonly kind: string;
     /** Printable: who is counted and named when a limit is reached. */
     readonly client: string;
+    /** `address:port` of the other end of its connection. */
+    readonly peer: string;
     /** Who the client is by its certificate. */
     readonly identities: readonly Identity[];
     readonly variant: Variant<R>;
@@ -63,7 +65,7 @@ export class XdsStream<R extends Request> {
     this.#kind = options.kind;
     this.#identities = options.identities;
     this.#meter = options.meter;
-    this.#reports = new StreamReports(options.context, options.client, this);
+    this.#reports = new StreamReports(options.context, options.client, options.peer, this);
     this.#openedAtMs = options.context.clock.now();
     this.#variant = options.variant;
     this.#types = options.types;
@@ -121,6 +123,7 @@ export class XdsStream<R extends Request> {
     this.#reports.node = node;
     this.#seat = this.#context.join({ node, kind: this.#kind, identities: this.#identities }, this);
     if (this.#seat === undefined) this.#deny();
+    else this.#reports.admitted(this.#kind);
     return this.#seat;
   }
 

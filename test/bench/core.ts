@@ -29,6 +29,7 @@ function groupOf(size: number): ServerGroup {
   });
   return {
     name: 'bench',
+    mode: 'Active',
     envoyLbPolicy: 'LeastRequest',
     retryAfterSeconds: 1,
     outlierDetection: true,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { request } from 'undici';
 import type { BackendExplanation, GroupExplanation } from '../../src/admin/explanation.ts';
+import type { State } from '../../src/admin/state-shape.ts';
 import { explain } from '../../src/commands/explain.ts';
 import type { EnvoyHost } from '../../src/demo/envoy.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
@@ -85,6 +87,15 @@ for (const [index, policy] of (['Adaptive', 'Linear'] as const).entries()) {
       assert.equal(new Set(weights).size, 4, `the weights ${weights.join(', ')} differ`);
       const { following, current } = explanation.xdsStreams;
       assert.ok(following === 2 && current <= 2, `${current} of ${following} streams`);
+
+      await waitFor('both sidecars with what is published', async () => {
+        const { body } = await request(`${voyage.admin}/state`);
+        const { sidecars, groups } = (await body.json()) as State;
+        const versions = sidecars.shown.map(({ groups: [held] }) => held?.version);
+        return (
+          versions.length === 2 && versions.every((version) => version === groups[0]?.published?.version)
+        );
+      });
 
       const text = await printed(voyage, {});
       for (const backend of all) assert.match(text, new RegExp(`^${backend.id}: `, 'm'));

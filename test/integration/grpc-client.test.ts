@@ -14,7 +14,7 @@ import { silentLogger } from '../../src/runtime/log.ts';
 import { encoder, listenerEncoders } from '../../src/xds/encoder.ts';
 import { XdsServer } from '../../src/xds/server.ts';
 import { XDS_SERVICES } from '../../src/xds/services.ts';
-import { configuration, listener, serverGroup } from '../support/configuration.ts';
+import { adminSettings, configuration, listener, serverGroup } from '../support/configuration.ts';
 import { GrpcBackend } from '../support/grpc-backend.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { xdsObserver } from '../support/xds-observer.ts';
@@ -92,7 +92,7 @@ function configurationOf(...backends: readonly GrpcBackend[]): Configuration {
   const servers = backends.map(({ address, port, id }) => ({ address, port, id, weight: 100 }));
   return configuration({
     xds: { ...xdsSettings(), listen },
-    admin: { listen },
+    admin: adminSettings(),
     serverGroups: [serverGroup(GROUP, { servers })],
   });
 }

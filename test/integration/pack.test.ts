@@ -35,7 +35,10 @@ describe('the packed package', () => {
 
   test('holds what runs and what an operator starts from, and nothing else', () => {
     const kept = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'package.json'];
-    const needed = [...kept, 'dist/main.js', 'protos/generated/envoy.json', 'deploy/plimsoll.yaml'];
+    const page = ['index.html', 'page.css', 'icon.svg', 'view/main.js'].map(
+      (name) => `dist/admin/page/${name}`,
+    );
+    const needed = [...kept, 'dist/main.js', ...page, 'protos/generated/envoy.json', 'deploy/plimsoll.yaml'];
     assert.deepEqual(
       needed.filter((name) => !files.includes(name)),
       [],
@@ -44,7 +47,9 @@ describe('the packed package', () => {
       files.filter(
         (name) =>
           !kept.includes(name) &&
-          !/^(dist\/.*\.js|protos\/generated\/|deploy\/.*\.(yaml|json|md))/.test(name),
+          !/^(dist\/.*\.js|dist\/admin\/page\/\w+\.(html|css|svg)|protos\/generated\/|deploy\/.*\.(yaml|md|json))/.test(
+            name,
+          ),
       ),
       [],
     );
@@ -68,6 +73,39 @@ describe('the packed package', () => {
     const config = join('node_modules', 'plimsoll', 'deploy', 'plimsoll.yaml');
     const effective = run('npx', ['--no', 'plimsoll', 'validate', '--config', config], folder);
     assert.match(effective, /^ServerGroups:/m);
+  });
+
+  test('serves the live page with all that it is made of', async () => {
+    const script = `import Fastify from 'fastify';
+      import { addPageRoutes } from './node_modules/plimsoll/dist/admin/page-routes.js';
+      const http = Fastify();
+      addPageRoutes(http);
+      const get = async (url) => {
+        const { statusCode, body, headers } = await http.inject(url);
+        if (statusCode !== 200) throw new Error(url + ' ' + statusCode);
+        return { body, type: headers['content-type'] };
+      };
+      const seen = new Set(['/']);
+      for (const url of seen) {
+        const { body, type } = await get(url);
+        console.log(url, type, body.length > 0);
+        for (const [, quoted] of body.matchAll(/(?:(?:href|src)=|from )["']([^"']+)["']/g)) {
+          seen.add(new URL(quoted, 'http://host' + url).pathname);
+        }
+      }`;
+    const lines = run(process.execPath, ['--input-type=module', '--eval', script], folder).trim().split('\n');
+    for (const wanted of [
+      '/ text/html; charset=utf-8 true',
+      '/assets/uplot.js text/javascript; charset=utf-8 true',
+      '/assets/uplot.css text/css; charset=utf-8 true',
+      '/assets/page/page.css text/css; charset=utf-8 true',
+      '/assets/page/icon.svg image/svg+xml true',
+      '/assets/page/view/main.js text/javascript; charset=utf-8 true',
+      '/assets/page/rows.js text/javascript; charset=utf-8 true',
+      '/assets/words/explain-backend.js text/javascript; charset=utf-8 true',
+    ]) {
+      assert.ok(lines.includes(wanted), `${wanted} in\n${lines.join('\n')}`);
+    }
   });
 
   test('runs the demo as far as without Envoy, and says how to have one', () => {

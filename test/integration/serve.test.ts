@@ -117,6 +117,20 @@ test('many SIGHUPs at once are as good as one', async (t) => {
   assert.equal(await run.ended, 0);
 });
 
+test('SIGUSR2 makes the log tell more, and at the next one as much as before', async (t) => {
+  const { run } = await serve(t, CONFIG.replace('{Format: json}', '{Format: json, Level: warn}'));
+  // the backend refuses connections
+  await run.said('collection fails');
+  assert.ok(!run.output.includes('"level":30'));
+  run.signal('SIGUSR2');
+  await run.said('"now":"debug","msg":"log level changed');
+  run.signal('SIGUSR2');
+  await run.said('"now":"warn","msg":"log level changed');
+  run.signal('SIGTERM');
+  run.signal('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('an xDS address in use: exit code 1, with the address and the reason', async (t) => {
   const taken = createServer();
   await new Promise<void>((resolve) => {
@@ -148,12 +162,12 @@ test('bad arguments: exit code 64', async () => {
   }
 });
 
-test('SIGHUP while it comes up does not end it', async (t) => {
+test('SIGHUP and SIGUSR2 while it comes up do not end it', async (t) => {
   const { run } = await serve(t, CONFIG);
   // before its first line runs, nothing of ours can keep Node from being ended
   await waitFor('its first line', () => run.catches(1));
   assert.equal(run.output, '');
-  for (let i = 0; i < 20; i++) run.signal('SIGHUP');
+  for (let i = 0; i < 20; i++) run.signal(i % 2 === 0 ? 'SIGHUP' : 'SIGUSR2');
   await run.said('"msg":"ready"');
   run.signal('SIGTERM');
   assert.equal(await run.ended, 0);
@@ -212,7 +226,7 @@ test('a named pipe in place of the configuration is refused, and what comes afte
   await run.said('reload refused');
   await rm(file);
   await writeFile(file, CONFIG);
-  run.signal('SIGHUP');
+  // nobody has to say that there is another one
   await run.said('configuration reloaded');
   run.signal('SIGTERM');
   run.signal('SIGTERM');

@@ -68,6 +68,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
       clock: systemClock,
       log: silentLogger,
       observer: {
+        identified: () => undefined,
         streamOpened: () => undefined,
         streamClosed: () => undefined,
         sent: () => undefined,

@@ -1,4 +1,4 @@
-import type { Configuration, Listener, ServerGroup } from '../../src/core/model.ts';
+import type { AdminSettings, Configuration, Listener, ServerGroup } from '../../src/core/model.ts';
 import { backend } from './decisions.ts';
 import { xdsSettings } from './xds-settings.ts';
 
@@ -6,6 +6,7 @@ import { xdsSettings } from './xds-settings.ts';
 export function serverGroup(name: string, change: Partial<ServerGroup> = {}): ServerGroup {
   return {
     name,
+    mode: 'Active',
     envoyLbPolicy: 'LeastRequest',
     retryAfterSeconds: 1,
     outlierDetection: true,
@@ -19,11 +20,17 @@ export function listener(of: string, change: Partial<Listener> = {}): Listener {
   return { name: 'inference', address: '0.0.0.0', port: 10_000, serverGroup: of, ...change };
 }
 
+/** `Admin` as it is by default, but for the port. */
+export function adminSettings(port = 0, change: Partial<AdminSettings> = {}): AdminSettings {
+  const listen = { host: '127.0.0.1', port };
+  return { listen, tls: undefined, bearerTokenFile: undefined, hosts: [], ...change };
+}
+
 /** One group, `llama`, with a listener. */
 export function configuration(change: Partial<Configuration> = {}): Configuration {
   return {
     xds: xdsSettings(),
-    admin: { listen: { host: '127.0.0.1', port: 9090 } },
+    admin: adminSettings(9090),
     log: { level: 'info', format: 'auto' },
     serverGroups: [serverGroup('llama')],
     listeners: [listener('llama')],

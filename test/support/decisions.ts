@@ -54,6 +54,16 @@ export function groupDecision(
   change: Partial<GroupDecision> = {},
 ): GroupDecision {
   const published = backends.filter((of) => of.health !== undefined);
+  const assignment = {
+    serverGroup,
+    endpoints: published.map(({ backend: { address, port }, weight, health = 'HEALTHY' }) => ({
+      address,
+      port,
+      weight,
+      health,
+    })),
+    dropShare: 0,
+  };
   return {
     serverGroup,
     atMs: 1000,
@@ -63,16 +73,9 @@ export function groupDecision(
     staySeconds: 8,
     delaySeconds: 0.1,
     backends,
-    assignment: {
-      serverGroup,
-      endpoints: published.map(({ backend: { address, port }, weight, health = 'HEALTHY' }) => ({
-        address,
-        port,
-        weight,
-        health,
-      })),
-      dropShare: 0,
-    },
+    observing: false,
+    computed: change.assignment ?? assignment,
+    assignment,
     admission: { kind: 'disabled' },
     publish: 'shares',
     warnings: [],

@@ -10,6 +10,7 @@ import type {
   Sample,
   Scorer,
   ServerGroup,
+  ServerGroupMode,
 } from '../../src/core/model.ts';
 import { collectSettings } from './collect-settings.ts';
 import { backend } from './decisions.ts';
@@ -27,13 +28,16 @@ export interface FleetOptions extends Partial<BalanceSettings> {
   readonly intervalSeconds?: number;
   readonly envoyLbPolicy?: EnvoyLbPolicy;
   readonly delaySeconds?: number;
+  readonly mode?: ServerGroupMode;
 }
 
 /** A group with the settings of the example: Adaptive, marks 10 and 3 and no admission, interval 1 s, `RoundRobin` sidecars. */
 export function loadAwareGroup(servers: readonly Backend[], options: FleetOptions = {}): ServerGroup {
-  const { intervalSeconds = 1, envoyLbPolicy = 'RoundRobin', delaySeconds: _, ...balance } = options;
+  const { intervalSeconds = 1, envoyLbPolicy = 'RoundRobin', mode = 'Active', ...rest } = options;
+  const { delaySeconds: _, ...balance } = rest;
   return {
     name: 'llama',
+    mode,
     envoyLbPolicy,
     retryAfterSeconds: 1,
     outlierDetection: true,

@@ -43,6 +43,7 @@ export class StreamBench {
       { write: (line) => this.log.push(JSON.parse(line) as Record<string, unknown>) },
     );
     const observer: XdsObserver = {
+      identified: () => undefined,
       streamOpened: () => undefined,
       streamClosed: () => undefined,
       sent: (_typeUrl, bytes) => {
@@ -58,6 +59,7 @@ export class StreamBench {
     const settings = xdsSettings(limits).limits;
     const nowMs = this.clock.now();
     this.stream = new XdsStream({
+      peer: '10.0.9.1:40000',
       kind: 'ads',
       client: '10.0.0.1',
       identities: [],

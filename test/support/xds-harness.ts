@@ -57,6 +57,7 @@ export class XdsHarness {
       ),
       observer: {
         streamOpened: () => this.opened++,
+        identified: () => undefined,
         streamClosed: () => this.closed++,
         sent: () => undefined,
         acknowledged: () => this.acknowledged++,

@@ -6,6 +6,7 @@ const ignore = (): void => undefined;
 export function xdsObserver(interest: Partial<XdsObserver> = {}): XdsObserver {
   return {
     streamOpened: ignore,
+    identified: ignore,
     streamClosed: ignore,
     sent: ignore,
     acknowledged: ignore,

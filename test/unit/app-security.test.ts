@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { App } from '../../src/app.ts';
-import type { Configuration, TlsFiles } from '../../src/core/model.ts';
+import type { AdminSettings, Configuration, TlsFiles } from '../../src/core/model.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { configuration } from '../support/configuration.ts';
+import { adminSettings, configuration } from '../support/configuration.ts';
 import { TestCa } from '../support/pki.ts';
 import { freePort } from '../support/ports.ts';
 import { xdsSettings } from '../support/xds-settings.ts';
@@ -22,12 +22,12 @@ interface Started {
   readonly settings: Configuration;
 }
 
-async function makeApp(host: string, tls?: TlsFiles): Promise<Started> {
+async function makeApp(host: string, tls?: TlsFiles, admin?: Partial<AdminSettings>): Promise<Started> {
   const log: string[] = [];
   const adminPort = await freePort();
   const settings = configuration({
     xds: { ...xdsSettings(), listen: { host, port: 0 }, drainSeconds: 0.001, tls },
-    admin: { listen: { host: '127.0.0.1', port: adminPort } },
+    admin: adminSettings(adminPort, admin),
     listeners: [],
   });
   const app = new App({
@@ -90,4 +90,23 @@ test('certificates that are not there: no start, and nothing is left open', asyn
     successor.once('error', reject).listen(adminPort, '127.0.0.1', resolve);
   });
   await new Promise((resolve) => successor.close(resolve));
+});
+
+async function adminLogOf(admin: Partial<AdminSettings>): Promise<string> {
+  const { app, log } = await makeApp('127.0.0.1', undefined, admin);
+  await app.start();
+  await app.stop(AbortSignal.abort());
+  return log.join('');
+}
+
+test('the admin address open to the network: a warning without a token, and with one without TLS', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-app-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const bearerTokenFile = join(folder, 'token');
+  await writeFile(bearerTokenFile, 'a-token-of-some-length');
+  const listen = { host: '0.0.0.0', port: 0 };
+  assert.match(await adminLogOf({ listen }), /no Admin\.BearerTokenFile: whoever reaches this port/);
+  assert.match(await adminLogOf({ listen, bearerTokenFile }), /no Admin\.Tls: the token .* in plain text/);
+  assert.doesNotMatch(await adminLogOf({ bearerTokenFile }), /no Admin\./);
+  assert.doesNotMatch(await adminLogOf({}), /no Admin\./);
 });

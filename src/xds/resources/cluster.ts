@@ -6,7 +6,10 @@ import { TYPE_URLS } from './type-urls.ts';
  * The cluster of a server group, named as the group is; its endpoints come from `edsSource`. Made for LLM traffic:
  * limits that a fleet of long requests does not reach, and connections given up before a server closes them.
  */
-export function clusterJson(group: ServerGroup, edsSource: ProtoJsonMessage): ProtoJsonMessage {
+export function clusterJson(
+  group: Pick<ServerGroup, 'name' | 'envoyLbPolicy' | 'outlierDetection'>,
+  edsSource: ProtoJsonMessage,
+): ProtoJsonMessage {
   return {
     name: group.name,
     type: 'EDS',
@@ -60,7 +63,7 @@ const outlierDetection: ProtoJsonMessage = {
   enforcing_success_rate: 0,
 };
 
-function loadBalancing(group: ServerGroup): { readonly [key: string]: ProtoJson } {
+function loadBalancing(group: Pick<ServerGroup, 'envoyLbPolicy'>): { readonly [key: string]: ProtoJson } {
   switch (group.envoyLbPolicy) {
     case 'RoundRobin':
       return { lb_policy: 'ROUND_ROBIN' };

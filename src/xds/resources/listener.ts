@@ -16,8 +16,8 @@ export type RouteSpecifier = { readonly rds: ProtoJsonMessage } | { readonly rou
 
 /** The listener, with the answer that its clients get while no backend of the group takes requests. */
 export function listenerJson(
-  listener: Listener,
-  group: ServerGroup,
+  listener: Pick<Listener, 'name' | 'address' | 'port'>,
+  group: Pick<ServerGroup, 'retryAfterSeconds'>,
   routes: RouteSpecifier,
 ): ProtoJsonMessage {
   return {
@@ -47,7 +47,7 @@ export function listenerJson(
 }
 
 /** Only replies of Envoy's own pass through it, never a 503 from a backend. */
-function noUpstreamMapper(group: ServerGroup): ProtoJsonMessage {
+function noUpstreamMapper(group: Pick<ServerGroup, 'retryAfterSeconds'>): ProtoJsonMessage {
   return {
     // UH: no backend is healthy; NC: the cluster does not exist; DO: dropped by the assignment's policy
     filter: { response_flag_filter: { flags: ['UH', 'NC', 'DO'] } },

@@ -3,7 +3,7 @@ import { encodeProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 
 /** Routes: everything to the cluster of the server group, for as long as it takes. */
-export function routeJson(name: string, group: ServerGroup): ProtoJsonMessage {
+export function routeJson(name: string, group: Pick<ServerGroup, 'name'>): ProtoJsonMessage {
   return {
     name,
     virtual_hosts: [

@@ -46,6 +46,7 @@ const server = new XdsServer({
   clock: systemClock,
   log: silentLogger,
   observer: {
+    identified: () => undefined,
     streamOpened: (service, variant) => {
       metrics.streamOpened(service, variant);
     },
@@ -79,6 +80,7 @@ const server = new XdsServer({
 });
 const plainGroup = {
   name: GROUP,
+  mode: 'Active',
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
   outlierDetection: true,

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import type { GroupExplanation, GroupListExplanation } from '../../../src/admin/explanation.ts';
 import { explainGroup } from '../../../src/admin/explain.ts';
-import { AdminServer } from '../../../src/admin/server.ts';
 import type { GroupDecision, GroupStatus } from '../../../src/core/model.ts';
+import { adminServer } from '../../support/admin-server.ts';
 import { backend } from '../../support/decisions.ts';
 import { Fleet } from '../../support/fleet.ts';
 
@@ -17,10 +17,7 @@ const decision = new Fleet([backend(1), backend(2), backend(2, { port: 8001 })])
 const LONG = '🚢'.repeat(128);
 const NAMES = ['large', 'llama', 'outbound|8000||llama.svc', 'a/b?c=d', '..', LONG, '<script>', 'waiting'];
 
-const server = new AdminServer({
-  ready: () => true,
-  metrics: () => Promise.resolve(''),
-  metricsContentType: 'text/plain',
+const server = adminServer({
   explain: {
     groups: () => NAMES,
     status: (serverGroup) => {
@@ -41,7 +38,7 @@ function statusOf(newest: GroupDecision): GroupStatus {
 }
 
 before(async () => {
-  const { host, port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const { host, port } = await server.listen();
   origin = `http://${host}:${port}`;
 });
 after(() => server.stop());
@@ -164,5 +161,5 @@ test('HEAD is answered like GET, without the body; POST is not there', async () 
   assert.equal(head.statusCode, 200);
   assert.equal(head.headers['cache-control'], 'no-store');
   assert.equal(await head.body.text(), '');
-  assert.equal((await get('/explain/llama', 'POST')).status, 404);
+  assert.equal((await get('/explain/llama', 'POST')).status, 405);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { CollectLog } from '../../../src/collect/collect-log.ts';
 import { Poll } from '../../../src/collect/poll.ts';
 import { SampleReader } from '../../../src/collect/sample.ts';
 import { SamplePlan } from '../../../src/collect/sample-plan.ts';
@@ -90,7 +91,7 @@ class Bench {
       leanPath: '/metrics',
       timeoutMs: 1000,
       clock,
-      log: silentLogger,
+      log: new CollectLog({ log: silentLogger, clock }),
     });
   }
 

@@ -34,6 +34,7 @@ class Bench {
   group(name: string, members: readonly number[], weight = 100): ServerGroup {
     return {
       name,
+      mode: 'Active',
       envoyLbPolicy: 'LeastRequest',
       retryAfterSeconds: 1,
       outlierDetection: true,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
-import { askAdmin, parseAdminUrl } from '../../../src/commands/ask-admin.ts';
+import { askAdmin } from '../../../src/commands/ask-admin.ts';
 import { explain } from '../../../src/commands/explain.ts';
 import { explanationOf } from '../../support/explanations.ts';
 import { Fleet } from '../../support/fleet.ts';
@@ -211,9 +211,8 @@ test('an --admin that is no HTTP address is a usage error', async () => {
 
 /** Asks with limits that a test can wait for. */
 async function reasonWith(limits: { milliseconds: number; bytes: number }): Promise<string> {
-  const url = parseAdminUrl(admin);
-  assert.ok(url !== undefined);
-  const got = await askAdmin(url, '/explain/llama', limits);
+  const access = { url: new URL(admin), ca: undefined, token: undefined };
+  const got = await askAdmin(access, '/explain/llama', limits);
   return got.kind === 'unreachable' ? got.reason : `answered ${got.status}`;
 }
 

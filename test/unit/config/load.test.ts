@@ -48,11 +48,17 @@ const XDS: Configuration['xds'] = {
 test('a file becomes a configuration with every default', () => {
   assert.deepEqual(good(GOOD), {
     xds: XDS,
-    admin: { listen: { host: '127.0.0.1', port: 9090 } },
+    admin: {
+      listen: { host: '127.0.0.1', port: 9090 },
+      tls: undefined,
+      bearerTokenFile: undefined,
+      hosts: [],
+    },
     log: { level: 'info', format: 'auto' },
     serverGroups: [
       {
         name: 'llama',
+        mode: 'Active',
         envoyLbPolicy: 'LeastRequest',
         retryAfterSeconds: 1,
         outlierDetection: true,
@@ -94,7 +100,12 @@ test('the smallest file', () => {
   const { serverGroups, listeners, ...rest } = good(SMALL);
   assert.deepEqual(rest, {
     xds: XDS,
-    admin: { listen: { host: '127.0.0.1', port: 9090 } },
+    admin: {
+      listen: { host: '127.0.0.1', port: 9090 },
+      tls: undefined,
+      bearerTokenFile: undefined,
+      hosts: [],
+    },
     log: { level: 'info', format: 'auto' },
   });
   assert.deepEqual(listeners, []);

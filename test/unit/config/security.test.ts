@@ -53,3 +53,18 @@ test('the effective file says the same', () => {
   const effective = writeYaml(effectiveFile(configurationFile.parse(parse(TEXT))));
   assert.deepEqual(xdsOf(effective), xdsOf(TEXT));
 });
+
+test('the admin address: TLS, a token, and names that it may be asked under', () => {
+  const admin = `Admin: {Tls: {CertFile: a, KeyFile: b}, BearerTokenFile: c, Hosts: [Plimsoll.example]}\n`;
+  const result = parseConfiguration(admin + TEXT, 'good');
+  assert.ok(result.kind === 'valid');
+  assert.deepEqual(result.configuration.admin, {
+    listen: { host: '127.0.0.1', port: 9090 },
+    tls: { certFile: 'a', keyFile: 'b' },
+    bearerTokenFile: 'c',
+    hosts: ['plimsoll.example'],
+  });
+  const again = parseConfiguration(writeYaml(effectiveFile(result.fields)), 'effective');
+  assert.ok(again.kind === 'valid');
+  assert.deepEqual(again.configuration.admin, result.configuration.admin);
+});

@@ -9,7 +9,7 @@ test('the whole decision of a first evaluation', () => {
     { queued: 4, running: 30, kvUtilization: 0.6 },
     { queued: 0, running: 26, kvUtilization: 0.4 },
   ]);
-  const { backends: decided, assignment, basis, ...group } = decision;
+  const { backends: decided, assignment, computed, basis, ...group } = decision;
   assert.deepEqual(group, {
     serverGroup: 'llama',
     atMs: 1_001_000,
@@ -19,9 +19,11 @@ test('the whole decision of a first evaluation', () => {
     staySeconds: 8,
     delaySeconds: 0.1,
     admission: { kind: 'disabled' },
+    observing: false,
     publish: 'first',
     warnings: [],
   });
+  assert.equal(computed, assignment);
   assert.deepEqual(
     decided.map((of) => [of.backend.id, of.use, of.health, of.missed, of.sampleAgeMs, of.slowStart]),
     [

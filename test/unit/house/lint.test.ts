@@ -16,9 +16,21 @@ interface Layer {
   readonly packages: readonly string[];
 }
 
-const STAGES = ['core/', 'runtime/', 'config/', 'discovery/', 'collect/', 'publish/', 'xds/', 'admin/'];
+const STAGES = [
+  'core/',
+  'runtime/',
+  'config/',
+  'discovery/',
+  'collect/',
+  'publish/',
+  'xds/',
+  'admin/',
+  'doctor/',
+  'replay/',
+];
 const NODE = ['node:fs', 'node:crypto', 'node:timers/promises'];
 const STORE = 'publish/snapshot-store.ts';
+const SHAPES = ['admin/explanation.ts', 'admin/state-shape.ts', 'core/model.ts'];
 const LAYERS: Readonly<Record<string, Layer>> = {
   core: { ours: ['core/'], types: [], packages: [] },
   runtime: { ours: ['runtime/'], types: [], packages: [...NODE, 'pino', 'pino-pretty'] },
@@ -44,6 +56,19 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: [STORE],
     packages: [...NODE, 'fastify', 'prom-client'],
   },
+  'admin/words': { ours: ['admin/words/'], types: SHAPES, packages: [] },
+  'admin/page': { ours: ['admin/page/', 'admin/words/'], types: SHAPES, packages: [] },
+  'admin/page/view': { ours: ['admin/page/', 'admin/words/'], types: SHAPES, packages: [] },
+  doctor: {
+    ours: ['doctor/', 'core/model.ts', 'runtime/', 'config/to-yaml.ts', 'xds/bootstrap.ts', 'xds/resources/'],
+    types: [],
+    packages: [],
+  },
+  replay: {
+    ours: ['replay/', 'core/'],
+    types: ['admin/sample-shape.ts', 'admin/state-shape.ts'],
+    packages: [],
+  },
   demo: { ours: [...STAGES, 'demo/', 'commands/'], types: [], packages: [...NODE, 'undici'] },
   commands: {
     ours: [...STAGES, 'demo/', 'commands/', 'app.ts'],
@@ -55,15 +80,16 @@ const TOP: Layer = { ours: [...STAGES, 'commands/', 'app.ts'], types: [], packag
 
 const IMPORTERS = [
   ...Object.keys(LAYERS).map((folder) => `${folder}/probe.ts`),
-  ...['core/policies', 'core/scorers', 'collect/engines', 'xds/resources'].map(
+  ...['core/policies', 'core/scorers', 'collect/engines', 'xds/resources', 'doctor/checks'].map(
     (folder) => `${folder}/probe.ts`,
   ),
   'app.ts',
 ];
 const OURS = `
-  core/model.ts core/limits.ts core/other.ts core/policies/other.ts runtime/other.ts config/other.ts discovery/other.ts
-  collect/other.ts collect/engines/other.ts publish/snapshot-store.ts publish/other.ts xds/other.ts
-  xds/resources/other.ts admin/other.ts demo/other.ts commands/other.ts app.ts main.ts`
+  core/model.ts core/limits.ts core/other.ts core/policies/other.ts runtime/other.ts config/other.ts config/to-yaml.ts discovery/other.ts
+  collect/other.ts collect/engines/other.ts publish/snapshot-store.ts publish/other.ts xds/other.ts xds/bootstrap.ts
+  xds/resources/other.ts admin/other.ts admin/explanation.ts admin/state-shape.ts admin/words/other.ts
+  admin/page/other.ts admin/page/view/other.ts doctor/other.ts doctor/checks/other.ts demo/other.ts commands/other.ts app.ts main.ts`
   .trim()
   .split(/\s+/);
 const PACKAGES = `
@@ -92,8 +118,14 @@ interface Probe {
   readonly allowed: boolean;
 }
 
+/** Of the folders that it is in, the innermost one of the table. */
+function layerOf(importer: string): Layer {
+  const folders = Object.keys(LAYERS).filter((folder) => importer.startsWith(`${folder}/`));
+  return LAYERS[folders.toSorted((a, b) => b.length - a.length)[0] ?? ''] ?? TOP;
+}
+
 function importProbes(importer: string): Probe[] {
-  const layer = LAYERS[importer.split('/')[0] ?? ''] ?? TOP;
+  const layer = layerOf(importer);
   let n = 0;
   const probe = (target: string, from: string, isAllowed: (form: Form) => boolean): Probe[] =>
     ALL_FORMS.map((form) => ({

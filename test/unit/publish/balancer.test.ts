@@ -28,6 +28,7 @@ const encoder: Encoder = {
 function group(name: string, servers: readonly Backend[], loadAware = true): ServerGroup {
   return {
     name,
+    mode: 'Active',
     envoyLbPolicy: 'LeastRequest',
     retryAfterSeconds: 1,
     outlierDetection: true,

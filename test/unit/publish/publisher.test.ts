@@ -29,6 +29,7 @@ const encodeListener: Outlet['listener'] = (one, of) => [
 
 const group = (name: string): ServerGroup => ({
   name,
+  mode: 'Active',
   envoyLbPolicy: 'LeastRequest',
   retryAfterSeconds: 1,
   outlierDetection: true,

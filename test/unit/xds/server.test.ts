@@ -41,6 +41,7 @@ function makeServer(clock = systemClock, settings: XdsSettings = xdsSettings()):
     clock,
     log: pino({ base: null }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) }),
     observer: {
+      identified: () => undefined,
       streamOpened: (kind, variant) => events.push(`opened ${kind} ${variant}`),
       streamClosed: (kind, variant, stream) => {
         events.push(`closed ${kind} ${variant}`);

@@ -25,7 +25,7 @@ export const keys: readonly BadFile[] = [
     name: 'a key that is like none',
     text: edit(['Scheduler: Wrr', 'Color: blue']),
     mistakes: [
-      '5:5: ServerGroups[0].Color: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '5:5: ServerGroups[0].Color: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
@@ -37,27 +37,30 @@ export const keys: readonly BadFile[] = [
     name: 'a key like __proto__',
     text: edit(['Scheduler: Wrr', '__proto__: {}']),
     mistakes: [
-      '5:5: ServerGroups[0].__proto__: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '5:5: ServerGroups[0].__proto__: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
     name: 'an unknown key that does not print',
     text: edit(['Scheduler: Wrr', '"a\\u0007b\\nc": 1']),
     mistakes: [
-      '5:5: ServerGroups[0].a\\u{7}b\\u{a}c: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '5:5: ServerGroups[0].a\\u{7}b\\u{a}c: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {
-    name: 'Tls of Admin is not known',
-    text: edit(['Admin: {', 'Admin: {Tls: {CertFile: a}, ']),
-    mistakes: ['2:9: Admin.Tls: is an unknown key; known here: Listen'],
+    name: 'ClientCaFile of Admin is not known',
+    text: edit(['Admin: {', 'Admin: {Tls: {CertFile: a, ClientCaFile: b}, ']),
+    mistakes: [
+      '2:14: Admin.Tls.KeyFile: is missing; it must be the path of a file',
+      '2:28: Admin.Tls.ClientCaFile: is an unknown key; known here: CertFile, KeyFile',
+    ],
   },
   {
     name: 'Discovery is not known',
     text: 'ServerGroups:\n  - Name: llama\n    Discovery: {Dns: {Name: vllm.svc, Type: A, Port: 8000}}\n',
     mistakes: [
       '2:5: ServerGroups[0].Servers: is missing; it must be a list of at least one server',
-      '3:5: ServerGroups[0].Discovery: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '3:5: ServerGroups[0].Discovery: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
     ],
   },
   {

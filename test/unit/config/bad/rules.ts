@@ -34,6 +34,13 @@ export const rules: readonly BadFile[] = [
     ],
   },
   {
+    name: 'a group without a service extension that is observed',
+    text: 'ServerGroups:\n  - {Name: llama, Mode: Observe, Servers: [{Address: 10.0.3.11, Port: 8000}]}\n',
+    mistakes: [
+      '2:25: ServerGroups[0].Mode: is "Observe", which needs a ServiceExtension: without one the configured weights hold anyway',
+    ],
+  },
+  {
     name: 'a service extension that is not there',
     text: edit(['ServiceExtension: load-aware', 'ServiceExtension: load-awar']),
     mistakes: [

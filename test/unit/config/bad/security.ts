@@ -91,4 +91,13 @@ export const security: readonly BadFile[] = [
       `3:30: Xds.Authorization[0].Identity: is "${identity}", but must be a URI, which may end in /*, a domain name, or * for every client`,
     ],
   })),
+  {
+    name: 'Hosts of Admin that are no names',
+    text: edit(['Admin: {', 'Admin: {Hosts: [plimsoll.svc, "http://a", a_b], BearerTokenFile: "", ']),
+    mistakes: [
+      '2:31: Admin.Hosts[1]: is "http://a", but must be a domain name',
+      '2:43: Admin.Hosts[2]: is "a_b", but must be a domain name',
+      '2:66: Admin.BearerTokenFile: is "", but must be the path of a file',
+    ],
+  },
 ];

@@ -16,7 +16,7 @@ export const several: readonly BadFile[] = [
     ),
     mistakes: [
       '2:17: Admin.Listen: is "127.0.0.1:18000", but must differ from Xds.Listen, 127.0.0.1:18000',
-      '2:34: Admin.Port: is an unknown key; known here: Listen',
+      '2:34: Admin.Port: is an unknown key; known here: Listen, Tls, BearerTokenFile, Hosts',
       '5:16: ServerGroups[0].Scheduler: is "Random", but must be Wrr',
       '6:23: ServerGroups[0].ServiceExtension: is "load_aware", but must be the name of a service extension in this file; did you mean "load-aware"?',
       '9:19: ServerGroups[0].Servers[1].Address: is 10.0.3.11:8000 with its port, but must be unique in its group; ServerGroups[0].Servers[0].Address in line 8 has it already',

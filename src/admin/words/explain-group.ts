@@ -6,17 +6,18 @@ import type {
   SaturationExplanation,
   SignalExplanation,
   SpeedExplanation,
-} from '../admin/explanation.ts';
+} from '../explanation.ts';
 import { boundWords, MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
 
 /** What is to be said of the group before its backends. An empty line stands for itself. */
 export function groupLines(explanation: GroupExplanation): readonly string[] {
-  const { serverGroup, published, newest } = explanation;
+  const { serverGroup, published, newest, observing } = explanation;
   const { decision } = published;
   const now = newest?.decision ?? decision;
   return [
     `${serverGroup}: ${modeWords(now)}.`,
+    ...observingLines(observing),
     ...publishedLines(explanation),
     ...now.warnings.map((warning) => `Warning: ${warning}.`),
     ...section(admissionLines(decision.admission)),
@@ -36,7 +37,14 @@ function modeWords({ mode, policy, envoyLbPolicy }: DecisionExplanation): string
   return `${MODE_WORDS[mode]} (Policy ${policy}, EnvoyLbPolicy ${envoyLbPolicy})`;
 }
 
-function publishedLines({ published, newest, xdsStreams }: GroupExplanation): readonly string[] {
+function observingLines(observing: GroupExplanation['observing']): readonly string[] {
+  if (observing === null) return [];
+  return [
+    `Mode Observe: sidecars have the configured weights, all healthy, and refuse nothing. With Mode: Active ${percent(observing.movedShareRatio)} of the requests would go elsewhere; learned capacities stand still until then.`,
+  ];
+}
+
+function publishedLines({ published, newest, xdsStreams, observing }: GroupExplanation): readonly string[] {
   const { version, ageSeconds, reason, firstAcknowledgementSeconds: first } = published;
   const because = reason === null ? '' : `, because ${REASON_WORDS[reason]}`;
   const taken =
@@ -47,9 +55,11 @@ function publishedLines({ published, newest, xdsStreams }: GroupExplanation): re
   return [
     `Published ${duration(ageSeconds)} ago${because}; version ${version}.`,
     `${taken}; ${current} of ${following} streams that follow this group have it (xDS streams open: ${open}).`,
-    newest === null
-      ? 'It is the newest evaluation.'
-      : `The newest evaluation, ${duration(newest.decision.ageSeconds)} ago, would move ${percent(newest.movedShareRatio)} of the requests, too little to publish. Below is what is published.`,
+    observing !== null
+      ? `Below is what would be published as of the newest evaluation, ${duration(published.decision.ageSeconds)} ago.`
+      : newest === null
+        ? 'It is the newest evaluation.'
+        : `The newest evaluation, ${duration(newest.decision.ageSeconds)} ago, would move ${percent(newest.movedShareRatio)} of the requests, too little to publish. Below is what is published.`,
   ];
 }
 

@@ -4,7 +4,7 @@ import type {
   MarkExplanation,
   SampleExplanation,
   SpeedExplanation,
-} from '../admin/explanation.ts';
+} from '../explanation.ts';
 import { boundWords, METRIC_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
 

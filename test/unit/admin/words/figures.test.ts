@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { duration, figure, operand, percent, plural } from '../../../src/commands/figures.ts';
+import { duration, figure, operand, percent, plural } from '../../../../src/admin/words/figures.ts';
 
 function all<T>(write: (value: T) => string, cases: readonly (readonly [T, string])[]): void {
   assert.deepEqual(

@@ -1,5 +1,5 @@
-import type { GroupExplanation } from '../admin/explanation.ts';
-import type { GroupMode, ScorerName } from '../core/model.ts';
+import type { GroupExplanation } from '../explanation.ts';
+import type { GroupMode, ScorerName } from '../../core/model.ts';
 import { figure } from './figures.ts';
 
 /** What a signal is called in a sentence. */
@@ -22,13 +22,16 @@ export const MODE_WORDS: Readonly<Record<GroupMode, string>> = {
   configured: 'configured weights',
 };
 
+/** What a group under `Mode: Observe` says before its mode. */
+export const OBSERVING_WORDS = 'Observe: only shown, sidecars have the configured weights';
+
 type Reason = NonNullable<GroupExplanation['published']['reason']>;
 
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   first: 'it was the first',
   membership: 'a backend came or left',
   health: 'the health of a backend changed',
-  configuration: 'a configured weight changed',
+  configuration: 'a configured weight, or the Mode, changed',
   admission: 'the share that sidecars refuse changed',
   shares: 'the shares moved',
 };

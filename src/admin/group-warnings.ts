@@ -1,0 +1,75 @@
+import type { GroupDecision } from '../core/model.ts';
+import { silenceWarnings } from './silence-warnings.ts';
+import type { Warning } from './state-shape.ts';
+
+/** Below this gain weights hardly answer to the load. */
+const WEAK_GAIN = 0.1;
+
+/** What to do about each warning of the rule, by how it begins. */
+const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
+  [
+    'no backend answers: what is published',
+    'Look whether this machine still reaches the backends; the causes are listed with them. Sidecars go on with what they have.',
+  ],
+  [
+    'no backend answers: configured',
+    'Look whether this machine reaches the backends, and whether HttpMetricCollect is right; until then traffic goes by the configured weights.',
+  ],
+  [
+    'the gauges of all backends',
+    'Look whether the metrics pages are made anew at each request: a cache or a proxy in between may answer instead of the engines.',
+  ],
+  [
+    'no backend with a weight above 0',
+    'Sidecars answer 503: give at least one of the Servers a Weight above 0.',
+  ],
+  [
+    'no backend load to weigh',
+    'Look at a metrics page with curl: the engine may have renamed these metrics, or its version is not supported.',
+  ],
+  [
+    'scorer ',
+    'Engines of different versions in one group? Look at the metrics pages with curl, or give this scorer Weight 0.',
+  ],
+  [
+    'more than a quarter of the backends',
+    'Look whether this machine has what it takes to poll them all: its processor time, open files, and network. MetricCollector.Timeout may be raised.',
+  ],
+  [
+    'gauges stand still',
+    'The engine there may hang, though its metrics page answers: look at its log, and restart it if requests to it do not end. It takes a trickle of traffic meanwhile.',
+  ],
+  [
+    'Saturation.Admission has nothing',
+    'The engine shows no counter of finished requests. Saturation: {Admission: None} accepts that.',
+  ],
+  [
+    'overload',
+    'More comes than the backends can take: add backends, or send less. The others are served in time meanwhile; 503s are the intended answer.',
+  ],
+  [
+    'every backend is saturated',
+    'More comes than the backends can take: add backends, or send less. Look at the queues: if they are short, Saturation may be set too low.',
+  ],
+];
+
+const FALLBACK = '`plimsoll explain GROUP` says more.';
+
+/** What an operator should look at in a group, most important first. */
+export function groupWarnings(decision: GroupDecision, nowMs: number): readonly Warning[] {
+  return [
+    ...decision.warnings.map((text) => ({ text, remedy: remedyOf(text) })),
+    ...silenceWarnings(decision, nowMs),
+    ...weakGain(decision),
+  ];
+}
+
+function remedyOf(text: string): string {
+  return REMEDIES.find(([beginning]) => text.startsWith(beginning))?.[1] ?? FALLBACK;
+}
+
+function weakGain({ gain, staySeconds, delaySeconds, mode }: GroupDecision): readonly Warning[] {
+  if (mode !== 'balanced' || gain === 0 || gain >= WEAK_GAIN) return [];
+  const text = `weights hardly answer to the load (gain ${gain.toPrecision(2)}): a sample is used ${delaySeconds.toFixed(1)} s after its collection begins, and requests stay ${staySeconds.toFixed(1)} s`;
+  return [{ text, remedy: 'Collect more often: a shorter Interval, or IntervalMilliseconds.' }];
+}

@@ -1,0 +1,66 @@
+import { integer, percent, took } from '../cells.ts';
+import { chartData } from '../chart-data.ts';
+import type { GroupState, HistorySeries } from '../../state-shape.ts';
+import { Chart, type ChartPlan } from './chart.ts';
+
+const factor = (value: number | null): string => (value === null ? '–' : `×${value.toFixed(2)}`);
+
+const PLANS: readonly (ChartPlan & { readonly series: readonly HistorySeries[] })[] = [
+  {
+    title: 'Requests',
+    series: ['running', 'queued'],
+    lines: [
+      { label: 'running', color: '--running', format: integer },
+      { label: 'queued', color: '--queued', format: integer },
+    ],
+    least: 4,
+    tick: integer,
+  },
+  {
+    title: 'Weights over the mean',
+    series: ['mostWeight', 'leastWeight'],
+    lines: [
+      { label: 'most', color: '--weight', format: factor },
+      { label: 'least', color: '--weight', format: factor },
+    ],
+    least: 2,
+    tick: factor,
+    band: true,
+  },
+  {
+    title: 'Backends',
+    series: ['saturated', 'silent', 'refusedShare'],
+    lines: [
+      { label: 'saturated', color: '--bad', format: integer },
+      { label: 'silent', color: '--warn', format: integer },
+      { label: 'requests refused', color: '--refused', format: (value) => percent(value), isShare: true },
+    ],
+    least: 4,
+    tick: (value) => (Number.isInteger(value) ? integer(value) : ''),
+  },
+  {
+    title: 'Push to ACK',
+    series: ['acknowledgementSeconds'],
+    lines: [{ label: 'last sidecar', color: '--weight', format: took }],
+    least: 0.02,
+    tick: took,
+    sparse: true,
+  },
+];
+
+/** The last 15 minutes of a group. */
+export class ChartsView {
+  readonly #charts = PLANS.map((plan) => ({ chart: new Chart(plan), series: plan.series }));
+
+  constructor(root: HTMLElement) {
+    root.append(...this.#charts.map(({ chart }) => chart.root));
+  }
+
+  render({ history }: GroupState, now: number): void {
+    for (const { chart, series } of this.#charts) chart.render(chartData(history, series), now);
+  }
+
+  redraw(): void {
+    for (const { chart } of this.#charts) chart.redraw();
+  }
+}

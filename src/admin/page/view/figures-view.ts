@@ -1,0 +1,114 @@
+import { MODE_WORDS, OBSERVING_WORDS } from '../../words/explain-words.ts';
+import { age, integer, percent, took, UNKNOWN } from '../cells.ts';
+import { summaryOf } from '../group-summary.ts';
+import type { PublishReason } from '../../../core/model.ts';
+import type { GroupState } from '../../state-shape.ts';
+import { element, setAttribute, setText } from './dom.ts';
+
+/** What a figure says, a note beside it, and whether it is as it should be. */
+interface Figure {
+  readonly value: string;
+  readonly note: string;
+  readonly mood?: 'bad' | 'warn' | undefined;
+}
+
+/** How a group is, in a handful of figures. */
+export class FiguresView {
+  readonly #name: HTMLElement;
+  readonly #mode: HTMLElement;
+  readonly #list: HTMLElement;
+  readonly #parts = new Map<string, { readonly value: HTMLElement; readonly note: HTMLElement }>();
+
+  constructor(name: HTMLElement, mode: HTMLElement, list: HTMLElement) {
+    this.#name = name;
+    this.#mode = mode;
+    this.#list = list;
+  }
+
+  render(group: GroupState, now: number): void {
+    setText(this.#name, group.name);
+    setText(this.#mode, modeWords(group));
+    for (const [label, figure] of Object.entries(figuresOf(group, now))) this.#show(label, figure);
+  }
+
+  #show(label: string, { value, note, mood }: Figure): void {
+    const parts = this.#parts.get(label) ?? this.#add(label);
+    setText(parts.value, value);
+    setText(parts.note, note);
+    setAttribute(parts.value, 'class', mood);
+  }
+
+  #add(label: string) {
+    const parts = { value: element('b'), note: element('span', { class: 'muted' }) };
+    this.#parts.set(label, parts);
+    this.#list.append(
+      element('div', {}, element('dt', {}, label), element('dd', {}, parts.value, parts.note)),
+    );
+    return parts;
+  }
+}
+
+function modeWords({ mode, policy, intervalSeconds, evaluatedAt, observing }: GroupState): string {
+  if (evaluatedAt === null || mode === null) return 'not evaluated yet';
+  if (policy === null) return 'no load-aware extension: configured weights';
+  const words = `${MODE_WORDS[mode]} · Policy ${policy} · every ${age(intervalSeconds)}`;
+  return observing ? `${OBSERVING_WORDS} · ${words}` : words;
+}
+
+function figuresOf(group: GroupState, now: number): Readonly<Record<string, Figure>> {
+  const { admission, gain, staySeconds, published, streams, acknowledgementSeconds } = group;
+  const { backends, healthy, unhealthy, silent, out, queued, running } = summaryOf(group);
+  const notes = [
+    ...(unhealthy > 0 ? [`${integer(unhealthy)} unhealthy`] : []),
+    ...(silent > 0 ? [`${integer(silent)} silent`] : []),
+    ...(out > 0 ? [`${integer(out)} out`] : []),
+  ];
+  const behind = streams.following - streams.current;
+  return {
+    Healthy: {
+      value: `${integer(healthy)} of ${integer(backends)}`,
+      note: notes.join(', '),
+      mood: unhealthy > 0 ? 'bad' : notes.length > 0 ? 'warn' : undefined,
+    },
+    Running: { value: integer(running), note: 'requests' },
+    Queued: { value: integer(queued), note: waitWords(admission.waitSeconds) },
+    Refused: {
+      value: percent(admission.share),
+      note: admission.share > 0 ? 'of requests, with 503' : '',
+      mood: admission.share > 0 ? 'bad' : undefined,
+    },
+    Gain: { value: gain.toFixed(2), note: gain === 0 ? '' : `requests stay ${took(staySeconds)}` },
+    Sidecars: {
+      value: `${integer(streams.current)} of ${integer(streams.following)}`,
+      note:
+        streams.following === 0
+          ? 'nobody follows'
+          : behind > 0
+            ? `${integer(behind)} not yet`
+            : 'have the newest',
+    },
+    Version: {
+      value: published?.version.slice(0, 8) ?? UNKNOWN,
+      note: published === null ? 'nothing published' : publishedWords(published, now),
+    },
+    'Push to ACK': { value: took(acknowledgementSeconds), note: 'until the last' },
+  };
+}
+
+/** What made a new assignment due, in short. */
+const BECAUSE: Readonly<Record<PublishReason, string>> = {
+  first: 'the first',
+  membership: 'backends',
+  health: 'health',
+  configuration: 'configuration',
+  admission: 'refused share',
+  shares: 'shares',
+};
+
+function publishedWords({ at, reason }: NonNullable<GroupState['published']>, now: number): string {
+  return `${age((now - at) / 1000)} ago${reason === null ? '' : `: ${BECAUSE[reason]}`}`;
+}
+
+function waitWords(seconds: number | null): string {
+  return seconds === null ? '' : `wait ${took(seconds)}`;
+}

@@ -1,0 +1,78 @@
+import type {
+  BackendId,
+  BalanceSettings,
+  CollectOutcome,
+  EndpointHealth,
+  EnvoyLbPolicy,
+  PublishReason,
+  ServerGroupMode,
+} from '../core/model.ts';
+import type { UnixMs } from './state-shape.ts';
+
+/**
+ * What `GET /samples` tells: newline-delimited JSON, a {@link SampleHeader} first, then what happens as it happens. A file
+ * of `plimsoll record` has the same lines, compressed, of one connection after the other, with lines of its own between
+ * them. Fields and kinds are added; a new {@link SAMPLE_FORMAT} is for what an older reader would get wrong.
+ *
+ * Times named `…Ms` are monotonic milliseconds of the process that `instance` names, with fractions.
+ */
+export type SampleLine = SampleHeader | SampleGroups | SampleEvaluation;
+
+/** In each first line. */
+export const SAMPLE_FORMAT = 1;
+
+export interface SampleHeader {
+  readonly kind: 'plimsoll samples';
+  readonly format: typeof SAMPLE_FORMAT;
+  /** Version of the process that tells. */
+  readonly version: string;
+  /** Another one after each start of the process. */
+  readonly instance: string;
+  readonly startedAt: UnixMs;
+  readonly now: UnixMs;
+  /** The same moment by the clock of the evaluations. */
+  readonly nowMs: number;
+  readonly groups: readonly SampledGroup[];
+}
+
+/** The configuration is another one from here on. */
+export interface SampleGroups {
+  readonly kind: 'groups';
+  readonly atMs: number;
+  readonly groups: readonly SampledGroup[];
+}
+
+/** A server group that follows the load, without anything that may be secret. */
+export interface SampledGroup {
+  readonly name: string;
+  readonly mode: ServerGroupMode;
+  readonly envoyLbPolicy: EnvoyLbPolicy;
+  readonly intervalSeconds: number;
+  readonly balance: BalanceSettings;
+  readonly backends: readonly { readonly id: BackendId; readonly weight: number }[];
+  /** Evaluations so far. 0: what follows is all that it has learned from. */
+  readonly evaluations: number;
+  /** What sidecars have; null: nothing yet. */
+  readonly published: SampledAssignment | null;
+}
+
+export interface SampledAssignment {
+  readonly endpoints: readonly (readonly [id: BackendId, weight: number, health: EndpointHealth])[];
+  /** 0..0.95 */
+  readonly dropShare: number;
+}
+
+/** One evaluation: all that the rule had to go by, and what was published. */
+export interface SampleEvaluation {
+  readonly kind: 'evaluation';
+  readonly group: string;
+  /** Counts the evaluations of the group, from 1. */
+  readonly number: number;
+  readonly atMs: number;
+  readonly collectionStartedAtMs: number;
+  readonly delaySeconds: number;
+  /** A backend that is absent here has not answered. */
+  readonly outcomes: readonly (readonly [id: BackendId, outcome: CollectOutcome])[];
+  /** What sidecars have from here on; left out: what they had. */
+  readonly published?: SampledAssignment & { readonly reason: PublishReason };
+}

@@ -1,0 +1,182 @@
+import {
+  type Behind,
+  type Sidecar,
+  SIDECARS_SHOWN,
+  type SidecarStream,
+  type SidecarSurvey,
+  sidecarsState,
+  sidecarWarnings,
+  type Version,
+} from './sidecar-survey.ts';
+import type { SidecarsState, UnixMs, Warning } from './state-shape.ts';
+
+interface Group {
+  current: Version;
+  /** The latest ones, oldest first. */
+  readonly recent: Map<string, Version>;
+}
+
+/** How many there are, and how many of them an operator should look at. */
+export interface SidecarCounts {
+  readonly total: number;
+  /** Have not taken an assignment for a while. */
+  readonly behind: number;
+  /** Refused what they were sent, and have taken nothing of that type since. */
+  readonly refusing: number;
+}
+
+/** Versions of a group that an acknowledgement may be of. */
+const RECENT_MAX = 64;
+/** Who has not taken an assignment by then is behind. */
+const BEHIND_AFTER_MS = 5_000;
+/** A survey stands for this long as long as nothing happens. */
+const SURVEY_MS = 500;
+
+/**
+ * Which sidecars there are and what they have. It holds as much as there are streams and assignments that they
+ * acknowledged, both of which the server bounds; an acknowledgement costs two look-ups for each of its assignments.
+ */
+export class Sidecars {
+  readonly #now: () => number;
+  readonly #byPeer = new Map<string, Sidecar>();
+  readonly #byStream = new Map<object, Sidecar>();
+  readonly #groups = new Map<string, Group>();
+  #latestSurvey: SidecarSurvey | undefined;
+
+  /** @param now monotonic milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byPeer.size === 0;
+  }
+
+  /** A stream has said who it is. */
+  joined(stream: object, of: SidecarStream): void {
+    this.#latestSurvey = undefined;
+    const sidecar = this.#byPeer.get(of.peer) ?? {
+      of,
+      sinceMs: this.#now(),
+      streams: new Map(),
+      versions: new Map(),
+      nack: undefined,
+    };
+    sidecar.streams.set(stream, of.kind);
+    this.#byPeer.set(of.peer, sidecar);
+    this.#byStream.set(stream, sidecar);
+  }
+
+  /** A stream has ended; harmless for one that has not said who it is. */
+  left(stream: object): void {
+    this.#latestSurvey = undefined;
+    const sidecar = this.#byStream.get(stream);
+    if (sidecar === undefined) return;
+    this.#byStream.delete(stream);
+    sidecar.streams.delete(stream);
+    if (sidecar.streams.size === 0) this.#byPeer.delete(sidecar.of.peer);
+  }
+
+  published(serverGroup: string, version: string): void {
+    this.#latestSurvey = undefined;
+    const group = this.#groups.get(serverGroup);
+    if (group === undefined) {
+      const current = { version, supersededAtMs: undefined };
+      this.#groups.set(serverGroup, { current, recent: new Map([[version, current]]) });
+      return;
+    }
+    group.current.supersededAtMs = this.#now();
+    group.current = group.recent.get(version) ?? { version, supersededAtMs: undefined };
+    group.current.supersededAtMs = undefined;
+    group.recent.delete(version);
+    group.recent.set(version, group.current);
+    const [oldest] = group.recent.keys();
+    if (group.recent.size > RECENT_MAX && oldest !== undefined) group.recent.delete(oldest);
+  }
+
+  /** The group is gone. */
+  forget(serverGroup: string): void {
+    this.#latestSurvey = undefined;
+    this.#groups.delete(serverGroup);
+    for (const { versions } of this.#byPeer.values()) versions.delete(serverGroup);
+  }
+
+  /** A response was taken. @param versions by server group; of another type than endpoints: none */
+  acknowledged(stream: object, typeUrl: string, versions: ReadonlyMap<string, string>): void {
+    this.#latestSurvey = undefined;
+    const sidecar = this.#byStream.get(stream);
+    if (sidecar === undefined) return;
+    if (sidecar.nack?.typeUrl === typeUrl) sidecar.nack = undefined;
+    for (const [name, version] of versions) {
+      const group = this.#groups.get(name);
+      if (group === undefined) continue;
+      sidecar.versions.set(name, group.recent.get(version) ?? { version, supersededAtMs: this.#now() });
+    }
+  }
+
+  /** A response was refused. @param names printable and cut, as `reason` */
+  rejected(stream: object, typeUrl: string, names: string, reason: string): void {
+    this.#latestSurvey = undefined;
+    const sidecar = this.#byStream.get(stream);
+    if (sidecar !== undefined) sidecar.nack = { atMs: this.#now(), typeUrl, names, reason };
+  }
+
+  get counts(): SidecarCounts {
+    const { total, behind, refusing } = this.#survey();
+    return { total, behind: behind.length, refusing: refusing.length };
+  }
+
+  /** @param unix makes Unix time of the clock's. */
+  state(unix: (atMs: number) => UnixMs): SidecarsState {
+    return sidecarsState(this.#survey(), unix);
+  }
+
+  /** What is wrong with sidecars as a whole. */
+  warnings(): readonly Warning[] {
+    return sidecarWarnings(this.#survey());
+  }
+
+  /** Looks at each of them once: there may be tens of thousands. */
+  #survey(): SidecarSurvey {
+    const nowMs = this.#now();
+    const latest = this.#latestSurvey;
+    if (latest !== undefined && nowMs - latest.nowMs < SURVEY_MS) return latest;
+    const behind: Behind[] = [];
+    const refusing: Sidecar[] = [];
+    const others: Sidecar[] = [];
+    for (const sidecar of this.#byPeer.values()) {
+      const sinceMs = this.#behindSince(sidecar, nowMs);
+      if (sinceMs !== undefined) behind.push({ sidecar, sinceMs });
+      if (sidecar.nack !== undefined) refusing.push(sidecar);
+      if (others.length < SIDECARS_SHOWN) others.push(sidecar);
+    }
+    const survey = {
+      nowMs,
+      total: this.#byPeer.size,
+      streams: this.#byStream.size,
+      behind,
+      refusing,
+      others,
+      supersededAtMs: (name: string, version: Version) => this.#supersededAtMs(name, version, nowMs),
+    };
+    this.#latestSurvey = survey;
+    return survey;
+  }
+
+  /** The earliest of all its groups. */
+  #behindSince({ versions }: Sidecar, nowMs: number): number | undefined {
+    let earliest: number | undefined;
+    for (const [name, version] of versions) {
+      if (version.supersededAtMs === undefined) continue;
+      const since = this.#supersededAtMs(name, version, nowMs);
+      if (since !== undefined) earliest = Math.min(since, earliest ?? since);
+    }
+    return earliest;
+  }
+
+  /** undefined: it is the published one, or that has not been so for long. */
+  #supersededAtMs(name: string, { version, supersededAtMs }: Version, nowMs: number): number | undefined {
+    if (supersededAtMs === undefined || nowMs - supersededAtMs < BEHIND_AFTER_MS) return undefined;
+    return this.#groups.get(name)?.current.version === version ? undefined : supersededAtMs;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Admission } from './admission.ts';
+import type { Assignment, ServerGroup } from './model.ts';
+import { areAlike } from './publication.ts';
+import type { GroupState } from './state.ts';
+
+/** What the samples of an evaluation answer to. */
+export interface LoopInput {
+  readonly group: ServerGroup;
+  /** What sidecars really had, for samples of the past; undefined: what was published here. */
+  readonly inForce?: Assignment | undefined;
+}
+
+/**
+ * Whether the samples answer to what was computed: what sidecars had is what this state came to. Where they do not, as in
+ * a group that is only observed or in samples of the past under another configuration, a difference in load stays however
+ * long one answers to it: whatever adds up over time would run to its bounds.
+ */
+export function isClosed({ published, computed }: GroupState, { group, inForce }: LoopInput): boolean {
+  if (group.mode === 'Observe' || published !== computed) return false;
+  return inForce === undefined || computed === undefined || areAlike(inForce, computed.assignment);
+}
+
+/** The controller of the refused share with nothing added up but the share that is really refused. */
+export function underShareInForce(
+  { admission, published }: GroupState,
+  { inForce }: LoopInput,
+): Admission {
+  const { dropShare = 0 } = inForce ?? published?.assignment ?? {};
+  return { ...admission, integral: dropShare, engaged: admission.engaged || dropShare > 0, mostSeconds: 0 };
+}

@@ -1,0 +1,64 @@
+import { toYaml } from '../config/to-yaml.ts';
+import type { EnvoyLbPolicy } from '../core/model.ts';
+import { edsBootstrap } from '../xds/bootstrap.ts';
+import { clusterJson } from '../xds/resources/cluster.ts';
+import { ownStreamSource } from '../xds/resources/config-source.ts';
+import { listenerJson } from '../xds/resources/listener.ts';
+import { routeJson } from '../xds/resources/route.ts';
+import type { Mend } from './finding.ts';
+import { at, listAt, type Path } from './json.ts';
+
+/** What is to be mended is shown as `plimsoll bootstrap --mode eds` would have it. */
+
+const GROUP = { name: 'NAME', retryAfterSeconds: 1, outlierDetection: true };
+const LISTENER = { name: 'NAME', address: '0.0.0.0', port: 10_000 };
+
+/** Fields of a cluster that takes its endpoints from Plimsoll. */
+export function clusterMend(paths: readonly Path[], envoyLbPolicy: EnvoyLbPolicy = 'LeastRequest'): Mend {
+  return part('cluster', clusterJson({ ...GROUP, envoyLbPolicy }, ownStreamSource), paths);
+}
+
+/** Fields of the HTTP connection manager of a listener. */
+export function managerMend(...paths: readonly Path[]): Mend {
+  const listener = listenerJson(LISTENER, GROUP, { route_config: {} });
+  return part(
+    'http_connection_manager',
+    at(listener, 'filter_chains', 0, 'filters', 0, 'typed_config'),
+    paths,
+  );
+}
+
+/** Fields of a route. */
+export function routeMend(...paths: readonly Path[]): Mend {
+  return part('route', at(routeJson('NAME', GROUP), 'virtual_hosts', 0, 'routes', 0), paths);
+}
+
+/** Fields of the cluster by which Envoy reaches Plimsoll, with TLS. */
+export function controlPlaneMend(...paths: readonly Path[]): Mend {
+  const settings = {
+    xds: { host: 'plimsoll.example', port: 18_000 },
+    tls: { caFile: 'tls/ca.crt', own: undefined },
+    nodeId: 'NAME',
+    nodeCluster: 'NAME',
+    adminPort: 9901,
+  };
+  return part('cluster', listAt(edsBootstrap(settings, []), 'static_resources', 'clusters').at(-1), paths);
+}
+
+/** How Envoy asks Plimsoll for endpoints. */
+export function grpcServicesMend(): Mend {
+  return part('api_config_source', ownStreamSource['api_config_source'], [['grpc_services']]);
+}
+
+/** A message with only what is at these paths, as YAML. */
+function part(into: Mend['into'], message: unknown, paths: readonly Path[]): Mend {
+  const made: Record<string, unknown> = {};
+  for (const path of paths) put(made, path, at(message, ...path));
+  return { into, yaml: toYaml(made) };
+}
+
+function put(into: Record<string, unknown>, path: Path, value: unknown): void {
+  let target = into;
+  for (const step of path.slice(0, -1)) target = (target[step] ??= {}) as Record<string, unknown>;
+  target[path.at(-1) ?? ''] = value;
+}

@@ -1,0 +1,88 @@
+import { at, isSet, listAt, textAt, typeAt } from './json.ts';
+import { controlPlaneOf, readCluster, streamOf } from './read-cluster.ts';
+import { readControlPlane } from './read-control-plane.ts';
+import { readManagers } from './read-routes.ts';
+import { readStats } from './read-stats.ts';
+import type { ClusterView, ControlPlaneView, EnvoyView, ManagerView } from './view.ts';
+
+/** What Envoy's admin pages answer, parsed as JSON; undefined: there is no answer. */
+export interface EnvoyPages {
+  /** `/config_dump` */
+  readonly dump: unknown;
+  /** `/clusters?format=json` */
+  readonly clusters: unknown;
+  /** `/stats?format=json` */
+  readonly stats: unknown;
+  /** `/server_info` */
+  readonly server: unknown;
+}
+
+/** Whatever the pages hold, it comes to a view: what is not there is not known. */
+export function readView({ dump, clusters, stats, server }: EnvoyPages): EnvoyView {
+  const sections = new Map(listAt(dump, 'configs').map((section) => [typeAt(section) ?? '', section]));
+  const configured = clustersIn(sections.get('ClustersConfigDump'));
+  const ads = at(sections.get('BootstrapConfigDump'), 'bootstrap', 'dynamic_resources', 'ads_config');
+  const statuses = new Map(listAt(clusters, 'cluster_statuses').map((one) => [textAt(one, 'name'), one]));
+  const isListed = isSet(clusters, 'cluster_statuses');
+  const read = configured.flatMap(({ cluster, warming }) => {
+    const status = statuses.get(textAt(cluster, 'name')) ?? (isListed && !warming ? {} : undefined);
+    const view = readCluster(cluster, { ads, status, warming });
+    return view === undefined ? [] : [{ cluster, view }];
+  });
+  const listeners = sections.get('ListenersConfigDump');
+  return {
+    version: /^[^/]*\/(\d+\.\d+\.\d+[^/]*)\//.exec(textAt(server, 'version') ?? '')?.[1],
+    state: textAt(server, 'state'),
+    node: textAt(server, 'node', 'id'),
+    clusters: read.map(({ view }) => view),
+    controlPlanes: controlPlanesOf(configured, read, ads),
+    managers: managersOf(listeners, sections.get('RoutesConfigDump')),
+    refused: refusedIn(listeners),
+    stats: readStats(stats),
+  };
+}
+
+/** A warming cluster that replaces an active one is named once, as the active one is what is used. */
+function clustersIn(section: unknown): readonly { readonly cluster: unknown; readonly warming: boolean }[] {
+  const of = (list: string, warming: boolean) =>
+    listAt(section, list).map((entry) => ({ cluster: at(entry, 'cluster'), warming }));
+  const used = [...of('static_clusters', false), ...of('dynamic_active_clusters', false)];
+  const names = new Set(used.map(({ cluster }) => textAt(cluster, 'name')));
+  const warming = of('dynamic_warming_clusters', true);
+  return [...used, ...warming.filter(({ cluster }) => !names.has(textAt(cluster, 'name')))];
+}
+
+function controlPlanesOf(
+  configured: readonly { readonly cluster: unknown }[],
+  read: readonly { readonly cluster: unknown; readonly view: ClusterView }[],
+  ads: unknown,
+): readonly ControlPlaneView[] {
+  return configured.flatMap(({ cluster }) => {
+    const name = textAt(cluster, 'name');
+    const own = read
+      .filter(({ view }) => view.source.stream === 'own' && view.source.controlPlane === name)
+      .map(({ cluster: user, view }) =>
+        streamOf(at(user, 'eds_cluster_config', 'eds_config', 'api_config_source'), view),
+      );
+    const streams = controlPlaneOf(ads) === name ? [streamOf(ads, undefined), ...own] : own;
+    return name === undefined || streams.length === 0 ? [] : [readControlPlane(cluster, streams)];
+  });
+}
+
+function managersOf(listeners: unknown, routes: unknown): readonly ManagerView[] {
+  const configs = ['static_route_configs', 'dynamic_route_configs'].flatMap((list) =>
+    listAt(routes, list).map((entry) => at(entry, 'route_config')),
+  );
+  const byName = new Map(configs.map((config) => [textAt(config, 'name'), config]));
+  return [
+    ...listAt(listeners, 'static_listeners').map((entry) => at(entry, 'listener')),
+    ...listAt(listeners, 'dynamic_listeners').map((entry) => at(entry, 'active_state', 'listener')),
+  ].flatMap((listener) => readManagers(listener, (name) => byName.get(name)));
+}
+
+function refusedIn(listeners: unknown): readonly string[] {
+  return listAt(listeners, 'dynamic_listeners').flatMap((entry) => {
+    const details = textAt(entry, 'error_state', 'details');
+    return details === undefined ? [] : [`listener ${textAt(entry, 'name') ?? ''}: ${details}`];
+  });
+}

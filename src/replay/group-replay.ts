@@ -1,0 +1,116 @@
+import type { SampledAssignment, SampledGroup, SampleEvaluation } from '../admin/sample-shape.ts';
+import { evaluate, type GroupState, initialState } from '../core/evaluate.ts';
+import { isClosed } from '../core/loop.ts';
+import type {
+  Assignment,
+  BackendId,
+  CollectOutcome,
+  Endpoint,
+  PublishReason,
+  ServerGroup,
+} from '../core/model.ts';
+
+/** What was published, and what would have been, after one evaluation. */
+export interface ReplayStep {
+  readonly atMs: number;
+  readonly was: Assignment;
+  readonly would: Assignment;
+  /** Why it went out just now; undefined: it is as before. */
+  readonly wasPublished: PublishReason | undefined;
+  readonly wouldPublish: PublishReason | undefined;
+  /** What was published is much the same as this configuration came to, so that it learns from it. */
+  readonly closed: boolean;
+}
+
+/** Feeds what was recorded of a server group through the rule, under another configuration. */
+export class GroupReplay {
+  readonly #settings: ServerGroup;
+  #group: ServerGroup;
+  #state: GroupState = initialState();
+  #was: Assignment | undefined;
+  #intervalSeconds = 0;
+  #outcomes = new Map<BackendId, CollectOutcome>();
+  #evaluatedAtMs: number | undefined;
+
+  /** @param settings of the other configuration; has load-aware settings. It counts as active. */
+  constructor(settings: ServerGroup) {
+    this.#settings = { ...settings, mode: 'Active' };
+    this.#group = this.#settings;
+  }
+
+  /** What follows is of a process that has learned nothing from what was before. */
+  restart(): void {
+    this.#state = initialState();
+    this.#evaluatedAtMs = undefined;
+    this.#outcomes.clear();
+  }
+
+  /** These are the group's backends from here on, and what their sidecars have. */
+  configure(recorded: SampledGroup): void {
+    this.#was = recorded.published === null ? undefined : this.#assignmentOf(recorded.published);
+    this.#intervalSeconds = recorded.intervalSeconds;
+    const there = new Set(recorded.backends.map(({ id }) => id));
+    const servers = this.#settings.servers.filter(({ id }) => there.has(id));
+    this.#group = sampledEach(recorded.intervalSeconds, { ...this.#settings, servers });
+  }
+
+  /** @returns undefined: what is collected waits for the next evaluation, as the other Interval is longer */
+  evaluate(line: SampleEvaluation): ReplayStep | undefined {
+    const known = new Set(this.#group.servers.map(({ id }) => id));
+    for (const [id, outcome] of line.outcomes) if (known.has(id)) this.#outcomes.set(id, outcome);
+    const inForce = this.#was;
+    const { published } = line;
+    if (published !== undefined) this.#was = this.#assignmentOf(published);
+    if (this.#waits(line.atMs)) return undefined;
+    const input = {
+      group: this.#group,
+      nowMs: line.atMs,
+      run: { startedAtMs: line.collectionStartedAtMs, endedAtMs: line.atMs, outcomes: this.#outcomes },
+      delaySeconds: line.delaySeconds,
+      inForce,
+    };
+    const closed = isClosed(this.#state, input);
+    const { state, decision } = evaluate(this.#state, input);
+    this.#state = state;
+    this.#evaluatedAtMs = line.atMs;
+    this.#outcomes = new Map();
+    return {
+      atMs: line.atMs,
+      was: this.#was ?? { serverGroup: line.group, endpoints: [], dropShare: 0 },
+      would: decision.assignment,
+      wasPublished: published?.reason,
+      wouldPublish: decision.publish,
+      closed,
+    };
+  }
+
+  /** Recorded evaluations come as often as they come: one that is due within half of their interval is due. */
+  #waits(atMs: number): boolean {
+    const wanted = this.#group.loadAware?.collect.intervalSeconds ?? 0;
+    if (this.#evaluatedAtMs === undefined || wanted <= this.#intervalSeconds) return false;
+    return atMs - this.#evaluatedAtMs < 1000 * (wanted - this.#intervalSeconds / 2);
+  }
+
+  #assignmentOf({ endpoints, dropShare }: SampledAssignment): Assignment {
+    return {
+      serverGroup: this.#settings.name,
+      endpoints: endpoints.map(([id, weight, health]): Endpoint => ({ ...placeOf(id), weight, health })),
+      dropShare,
+    };
+  }
+}
+
+/** Samples cannot be had more often than they were taken. */
+function sampledEach(seconds: number, group: ServerGroup): ServerGroup {
+  const { loadAware } = group;
+  if (loadAware === undefined || loadAware.collect.intervalSeconds >= seconds) return group;
+  return {
+    ...group,
+    loadAware: { ...loadAware, collect: { ...loadAware.collect, intervalSeconds: seconds } },
+  };
+}
+
+function placeOf(id: BackendId): Pick<Endpoint, 'address' | 'port'> {
+  const colon = id.lastIndexOf(':');
+  return { address: id.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(id.slice(colon + 1)) };
+}

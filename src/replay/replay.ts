@@ -1,0 +1,136 @@
+import type { SampledGroup, SampleHeader } from '../admin/sample-shape.ts';
+import type { BackendId, ServerGroup } from '../core/model.ts';
+import { GroupReplay } from './group-replay.ts';
+import type { RecordedLine } from './recording.ts';
+import type { Span } from './series.ts';
+import { type SurveyedGroup, unixOf } from './survey.ts';
+import { Difference, type ShareFigures, type SideFigures, Tally } from './tally.ts';
+
+/** What has been learned before a recording begins fades by then. */
+const WARM_UP_SECONDS = 60;
+const WARM_UP_INTERVALS = 6;
+/** Of a short recording no more than this is left out. */
+const WARM_UP_MOST = 0.2;
+
+export interface GroupReport {
+  readonly serverGroup: string;
+  /** Recorded backends that the other configuration does not have: left out. */
+  readonly unknownBackends: readonly BackendId[];
+  /** Its backends that were not recorded: left out. */
+  readonly unrecordedBackends: readonly BackendId[];
+  readonly from: number;
+  readonly to: number;
+  /** Evaluations that are not counted below, since what the process had learned before is not known. */
+  readonly warmUpEvaluations: number;
+  readonly evaluations: number;
+  readonly missedEvaluations: number;
+  readonly identicalEvaluations: number;
+  readonly learningEvaluations: number;
+  readonly movedShareRatio: number;
+  readonly observed: boolean;
+  readonly intervalSeconds: { readonly recorded: readonly number[]; readonly wanted: number };
+  readonly was: SideFigures;
+  readonly would: SideFigures;
+  readonly backends: readonly {
+    readonly backend: BackendId;
+    readonly was: ShareFigures;
+    readonly would: ShareFigures;
+  }[];
+}
+
+/** Replays one group of a recording, whose lines are given in their order. */
+export class Replay {
+  readonly #settings: ServerGroup;
+  readonly #surveyed: SurveyedGroup;
+  readonly #group: GroupReplay;
+  readonly was: Tally;
+  readonly would: Tally;
+  readonly #difference = new Difference();
+  readonly #warmUpMs: number;
+  readonly #instances = new Set<string>();
+  #header: SampleHeader | undefined;
+  #warmUntilMs = Number.NEGATIVE_INFINITY;
+  #isWarm = true;
+  #warmUps = 0;
+
+  /** @param settings its group in the other configuration, with load-aware settings */
+  constructor(settings: ServerGroup, surveyed: SurveyedGroup, span: Span) {
+    this.#settings = settings;
+    this.#surveyed = surveyed;
+    this.#group = new GroupReplay(settings);
+    const ids = [...surveyed.backends];
+    this.was = new Tally(ids, span);
+    this.would = new Tally(ids, span);
+    const interval = Math.max(...surveyed.intervalSeconds, settings.loadAware?.collect.intervalSeconds ?? 0);
+    const seconds = Math.max(WARM_UP_SECONDS, WARM_UP_INTERVALS * interval);
+    this.#warmUpMs = Math.min(1000 * seconds, WARM_UP_MOST * (span.to - span.from));
+  }
+
+  take(line: RecordedLine): void {
+    if (line.kind === 'plimsoll samples') this.#begin(line);
+    if (line.kind === 'groups') this.#configure(line.groups);
+    if (line.kind !== 'evaluation' || line.group !== this.#settings.name) return;
+    const step = this.#group.evaluate(line);
+    if (this.#header === undefined || step === undefined) return;
+    if (!this.#isWarm) {
+      this.#isWarm = true;
+      this.#warmUntilMs = line.atMs + this.#warmUpMs;
+    }
+    if (line.atMs < this.#warmUntilMs) {
+      this.#warmUps++;
+      return;
+    }
+    const at = unixOf(this.#header, line.atMs);
+    this.was.add(step.was, step.wasPublished, at);
+    this.would.add(step.would, step.wouldPublish, at);
+    this.#difference.add(step);
+  }
+
+  get report(): GroupReport {
+    const { backends, span, missed, modes, intervalSeconds } = this.#surveyed;
+    const servers = new Set(this.#settings.servers.map(({ id }) => id));
+    const { evaluations, identical, learning, movedShareRatio } = this.#difference.figures;
+    return {
+      serverGroup: this.#settings.name,
+      unknownBackends: [...backends].filter((id) => !servers.has(id)),
+      unrecordedBackends: [...servers].filter((id) => !backends.has(id)),
+      from: span?.from ?? 0,
+      to: span?.to ?? 0,
+      warmUpEvaluations: this.#warmUps,
+      evaluations,
+      missedEvaluations: missed,
+      identicalEvaluations: identical,
+      learningEvaluations: learning,
+      movedShareRatio,
+      observed: modes.has('Observe'),
+      intervalSeconds: {
+        recorded: [...intervalSeconds],
+        wanted: this.#settings.loadAware?.collect.intervalSeconds ?? 0,
+      },
+      was: this.was.figures,
+      would: this.would.figures,
+      backends: [...backends].map((backend) => ({
+        backend,
+        was: this.was.shareOf(backend),
+        would: this.would.shareOf(backend),
+      })),
+    };
+  }
+
+  #begin(header: SampleHeader): void {
+    this.#header = header;
+    if (!this.#instances.has(header.instance)) {
+      this.#instances.add(header.instance);
+      this.#group.restart();
+      const recorded = header.groups.find(({ name }) => name === this.#settings.name);
+      this.#isWarm = (recorded?.evaluations ?? 0) === 0;
+      this.#warmUntilMs = Number.NEGATIVE_INFINITY;
+    }
+    this.#configure(header.groups);
+  }
+
+  #configure(groups: readonly SampledGroup[]): void {
+    const recorded = groups.find(({ name }) => name === this.#settings.name);
+    if (recorded !== undefined) this.#group.configure(recorded);
+  }
+}

@@ -1,0 +1,98 @@
+import type { SampledGroup, SampleHeader } from '../admin/sample-shape.ts';
+import type { BackendId } from '../core/model.ts';
+import type { RecordedLine, RecordingEnd, RecordingGap } from './recording.ts';
+import type { Span } from './series.ts';
+
+/** What a recording has of one group. */
+export interface SurveyedGroup {
+  readonly backends: Set<BackendId>;
+  readonly modes: Set<SampledGroup['mode']>;
+  readonly intervalSeconds: Set<number>;
+  evaluations: number;
+  /** Evaluations of the same processes that it lacks. */
+  missed: number;
+  /** Its evaluations begin with the first ones of each process. */
+  fromStart: boolean;
+  span: Span | undefined;
+}
+
+/** A first look at a recording: which groups it has, and of which time. */
+export class Survey {
+  readonly groups = new Map<string, SurveyedGroup>();
+  readonly gaps: RecordingGap[] = [];
+  readonly instances = new Set<string>();
+  end: RecordingEnd | undefined;
+  readonly #numbers = new Map<string, number>();
+  #header: SampleHeader | undefined;
+
+  take(line: RecordedLine): void {
+    switch (line.kind) {
+      case 'plimsoll samples':
+        this.#begin(line);
+        break;
+      case 'groups':
+        for (const group of line.groups) this.#note(group);
+        break;
+      case 'evaluation': {
+        const group = this.groups.get(line.group);
+        if (group === undefined || this.#header === undefined) break;
+        const at = unixOf(this.#header, line.atMs);
+        group.evaluations++;
+        group.missed += Math.max(0, line.number - 1 - (this.#numbers.get(line.group) ?? 0));
+        this.#numbers.set(line.group, line.number);
+        group.span = { from: Math.min(at, group.span?.from ?? at), to: Math.max(at, group.span?.to ?? at) };
+        break;
+      }
+      case 'gap':
+        this.gaps.push(line);
+        break;
+      case 'end':
+        this.end = line;
+        break;
+    }
+  }
+
+  /** From the first evaluation to the last one, of all groups. */
+  get span(): Span | undefined {
+    const spans = [...this.groups.values()].flatMap(({ span }) => span ?? []);
+    if (spans.length === 0) return undefined;
+    return {
+      from: spans.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY),
+      to: spans.reduce((most, { to }) => Math.max(most, to), Number.NEGATIVE_INFINITY),
+    };
+  }
+
+  #begin(header: SampleHeader): void {
+    const isKnown = this.instances.has(header.instance);
+    this.#header = header;
+    this.instances.add(header.instance);
+    for (const recorded of header.groups) {
+      const group = this.#note(recorded);
+      if (isKnown) continue;
+      this.#numbers.set(recorded.name, recorded.evaluations);
+      if (recorded.evaluations > 0) group.fromStart = false;
+    }
+  }
+
+  #note({ name, backends, mode, intervalSeconds }: SampledGroup): SurveyedGroup {
+    const group: SurveyedGroup = this.groups.get(name) ?? {
+      backends: new Set(),
+      modes: new Set(),
+      intervalSeconds: new Set(),
+      evaluations: 0,
+      missed: 0,
+      fromStart: true,
+      span: undefined,
+    };
+    this.groups.set(name, group);
+    for (const { id } of backends) group.backends.add(id);
+    group.modes.add(mode);
+    group.intervalSeconds.add(intervalSeconds);
+    return group;
+  }
+}
+
+/** Unix milliseconds of a moment of the process that told. */
+export function unixOf({ now, nowMs }: SampleHeader, atMs: number): number {
+  return now + atMs - nowMs;
+}

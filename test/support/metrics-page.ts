@@ -1,0 +1,89 @@
+import { Metrics } from '../../src/admin/metrics.ts';
+import type { CollectRun } from '../../src/core/model.ts';
+import { backend, backendDecision, groupDecision } from './decisions.ts';
+
+const GROUP = 'llama';
+const [good, lost] = [backend(1), backend(2)];
+const decision = groupDecision(
+  GROUP,
+  [
+    backendDecision(good),
+    backendDecision(lost, { sample: undefined, sampleAgeMs: undefined, score: undefined, health: undefined }),
+  ],
+  {
+    admission: {
+      kind: 'off',
+      figures: {
+        backends: 1,
+        marked: 0,
+        medianQueued: 0,
+        meanQueued: 0,
+        finishedPerSecond: 1,
+        waitSeconds: 0,
+        medianWaitSeconds: 0,
+        engagedAboveSeconds: 2,
+        targetSeconds: 0.3,
+      },
+    },
+  },
+);
+const run: CollectRun = {
+  startedAtMs: 0,
+  endedAtMs: 5,
+  outcomes: new Map([
+    [
+      lost.id,
+      { kind: 'failure', failure: { kind: 'status', message: 'status 500' }, atMs: 5, durationMs: 5 },
+    ],
+  ]),
+};
+
+/** The metrics page when each thing that counts has happened once: every family has a series. */
+export async function fullMetricsPage(): Promise<string> {
+  const type = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  metrics.showSidecars(() => ({ total: 1, behind: 0, refusing: 0 }));
+  metrics.evaluated(decision, run);
+  metrics.published(decision);
+  metrics.delays.acknowledgedAfter(GROUP, 0.02);
+  metrics.delays.applied(GROUP, { collect: 0.01, publish: 0.001, sidecars: 0.01 });
+  metrics.delays.unapplied(GROUP, 'left', 1);
+  metrics.security.certificateTaken(0);
+  metrics.security.handshakeFailed('other');
+  metrics.streamOpened('ads', 'delta');
+  metrics.sent(type, 1);
+  metrics.acknowledged(type);
+  metrics.rejected(type, 'sidecar-1');
+  metrics.unknownName(type);
+  metrics.refused('Streams');
+  metrics.reloaded('success');
+  return metrics.page();
+}
+
+export interface MetricFamily {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  /** Without those of its buckets. */
+  readonly labels: readonly string[];
+}
+
+export async function metricFamilies(): Promise<readonly MetricFamily[]> {
+  const lines = (await fullMetricsPage()).split('\n');
+  return lines.flatMap((line, index) => {
+    const [, name, help] = /^# HELP (\S+) (.*)$/.exec(line) ?? [];
+    if (name === undefined || help === undefined) return [];
+    const type = lines[index + 1]?.split(' ')[3] ?? '';
+    const own = new RegExp(`^${name}(_bucket|_sum|_count)?[{ ]`);
+    const labels = lines.filter((other) => own.test(other)).flatMap(labelNames);
+    return [{ name, type, help, labels: [...new Set(labels)].filter((label) => label !== 'le') }];
+  });
+}
+
+function labelNames(line: string): readonly string[] {
+  const [, inside = ''] = /\{(.*)\}/.exec(line) ?? [];
+  return [...inside.matchAll(/(\w+)="/g)].map(([, name = '']) => name);
+}

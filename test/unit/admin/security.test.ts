@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { pino } from 'pino';
+import type { AdminServer } from '../../../src/admin/server.ts';
+import { explain } from '../../../src/commands/explain.ts';
+import { top } from '../../../src/commands/top.ts';
+import type { AdminSettings } from '../../../src/core/model.ts';
+import { messageOf } from '../../../src/runtime/errors.ts';
+import { adminServer } from '../../support/admin-server.ts';
+import { adminSettings } from '../../support/configuration.ts';
+import { TestCa } from '../../support/pki.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const TOKEN = 'a-token-of-some-length';
+const PROTECTED = [
+  '/',
+  '/state',
+  '/events',
+  '/trends/llama',
+  '/samples',
+  '/metrics',
+  '/explain',
+  '/explain/llama',
+  '/assets/page.css',
+  '/nothing',
+];
+
+let folder: string;
+const log: string[] = [];
+const servers: AdminServer[] = [];
+const sockets: Socket[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plimsoll-admin-'));
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await rm(folder, { recursive: true });
+});
+
+async function start(change: Partial<AdminSettings> = {}): Promise<number> {
+  const server = adminServer({
+    settings: adminSettings(0, change),
+    log: pino({ base: null }, { write: (line) => log.push(line) }),
+  });
+  servers.push(server);
+  return (await server.listen()).port;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Asks and reads until the end; only the head of what does not end. */
+function ask(
+  port: number,
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; ca?: string } = {},
+): Promise<Answer> {
+  const { ca } = options;
+  const send = ca === undefined ? httpRequest : httpsRequest;
+  return new Promise((resolve, reject) => {
+    const to = { host: '127.0.0.1', port, path, agent: false, ...options };
+    const sent = send(to, (response) => {
+      let body = '';
+      const done = (): void => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      };
+      response.on('data', (chunk: Buffer) => (body += chunk.toString())).once('end', done);
+      response.once('error', () => undefined);
+      if (!['/events', '/samples'].includes(path) || response.statusCode !== 200) return;
+      done();
+      sent.destroy();
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+test('every answer carries headers that keep browsers from harm, and lets no other origin read', async () => {
+  const port = await start();
+  for (const path of [...PROTECTED, '/healthz', '/readyz']) {
+    const { headers } = await ask(port, path, { headers: { origin: 'http://evil.example' } });
+    assert.equal(headers['x-content-type-options'], 'nosniff', path);
+    assert.match(
+      String(headers['content-security-policy']),
+      /default-src 'none'.*frame-ancestors 'none'/,
+      path,
+    );
+    assert.equal(headers['referrer-policy'], 'no-referrer', path);
+    assert.equal(headers['cross-origin-resource-policy'], 'same-origin', path);
+    assert.ok(!Object.keys(headers).some((name) => name.startsWith('access-control-')), path);
+  }
+});
+
+test('only reading: every other method is refused, on every path', async () => {
+  const port = await start();
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE']) {
+    for (const path of ['/healthz', '/state', '/nothing']) {
+      const { status, headers } = await ask(port, path, { method });
+      assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD'], `${method} ${path}`);
+    }
+  }
+  assert.equal((await ask(port, '/events', { method: 'HEAD' })).status, 200);
+});
+
+test('a name that was pointed here (DNS rebinding) is refused; addresses, localhost and Admin.Hosts are not', async () => {
+  const port = await start({ hosts: ['plimsoll.monitoring.svc'] });
+  const statusOf = async (host: string, path = '/state'): Promise<number> =>
+    (await ask(port, path, { headers: { host } })).status;
+  for (const host of [
+    '127.0.0.1',
+    '10.2.3.4:9090',
+    '[::1]:9090',
+    '[2001:db8::1]',
+    'localhost',
+    'LocalHost:80',
+    'Plimsoll.Monitoring.svc:9090',
+    'plimsoll.monitoring.svc.',
+  ]) {
+    assert.equal(await statusOf(host), 200, host);
+  }
+  for (const host of [
+    'evil.example',
+    'evil.example:9090',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'monitoring.svc',
+    '1.2.3',
+    'a:b:c',
+  ]) {
+    assert.equal(await statusOf(host), 421, host);
+    assert.equal(await statusOf(host, '/healthz'), 200, host);
+  }
+  const { body } = await ask(port, '/state', { headers: { host: 'evil.example' } });
+  assert.match(body, /evil\.example is not known here: it has to stand in Admin\.Hosts/);
+});
+
+test('what a page of another origin asks for is refused, a link to here is not', async () => {
+  const port = await start();
+  const statusOf = async (headers: Record<string, string>): Promise<number> =>
+    (await ask(port, '/events', { headers })).status;
+  assert.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }), 403);
+  assert.equal(await statusOf({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }), 403);
+  assert.equal(
+    await statusOf({
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'iframe',
+    }),
+    403,
+  );
+  assert.equal(
+    await statusOf({
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+    }),
+    200,
+  );
+  assert.equal(await statusOf({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }), 200);
+});
+
+test('a token: everything but health and readiness asks for it; a new one counts at once', async () => {
+  const bearerTokenFile = join(folder, 'token');
+  await writeFile(bearerTokenFile, `${TOKEN}\n`);
+  const port = await start({ bearerTokenFile });
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+  const statusOf = async (path: string, authorization?: string): Promise<number> =>
+    (await ask(port, path, { headers: authorization === undefined ? {} : { authorization } })).status;
+  for (const path of PROTECTED) {
+    const { status, headers, body } = await ask(port, path);
+    assert.equal(status, 401, path);
+    assert.match(String(headers['www-authenticate']), /Bearer.*Basic/);
+    assert.doesNotMatch(body, /token-of/);
+  }
+  for (const wrong of [
+    'Bearer x',
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(1)}`,
+    'Bearer',
+    TOKEN,
+    basic(TOKEN),
+    basic(`${TOKEN}:`),
+    'Basic %%%',
+    `Digest ${TOKEN}`,
+  ]) {
+    assert.equal(await statusOf('/state', wrong), 401, wrong);
+  }
+  assert.deepEqual([await statusOf('/healthz'), await statusOf('/readyz')], [200, 200]);
+  for (const right of [
+    `Bearer ${TOKEN}`,
+    `bearer  ${TOKEN}`,
+    basic(`anybody:${TOKEN}`),
+    basic(`:${TOKEN}`),
+  ]) {
+    assert.equal(await statusOf('/state', right), 200, right);
+  }
+
+  const another = 'another-token-of-some-length';
+  await writeFile(join(folder, 'new'), another);
+  await rename(join(folder, 'new'), bearerTokenFile);
+  await waitFor('the new token', async () => (await statusOf('/state', `Bearer ${another}`)) === 200);
+  assert.equal(await statusOf('/state', `Bearer ${TOKEN}`), 401);
+  await writeFile(bearerTokenFile, 'short');
+  await waitFor('the complaint', () => log.some((line) => line.includes('the token from before stays')));
+  assert.equal(await statusOf('/state', `Bearer ${another}`), 200, 'a file that is no good changes nothing');
+});
+
+test('a token file that is no good: no start, and the reason', async () => {
+  const bearerTokenFile = join(folder, 'token');
+  const message = async (): Promise<string> => start({ bearerTokenFile }).then(() => 'started', messageOf);
+  assert.match(await message(), /^Admin\.BearerTokenFile .*token: cannot be read: ENOENT/);
+  for (const text of [
+    '',
+    'too-short',
+    `${TOKEN} ${TOKEN}`,
+    'x'.repeat(4097),
+    `${TOKEN}\u0007`,
+    'ä'.repeat(20),
+  ]) {
+    await writeFile(bearerTokenFile, text);
+    assert.match(await message(), /must hold a token of 16\.\.4096 visible ASCII characters, no space$/);
+  }
+});
+
+test('TLS, with certificates that are read again; commands get through with --ca and --bearer-token-file', async () => {
+  const ca = await TestCa.create();
+  const [certFile, keyFile, caFile, bearerTokenFile] = ['crt', 'key', 'ca', 'token'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  const put = async (issued: { cert: string; key: string }): Promise<void> => {
+    await writeFile(certFile, issued.cert);
+    await writeFile(keyFile, issued.key);
+  };
+  await put(await ca.issue({ ip: ['127.0.0.1'] }));
+  await writeFile(caFile, ca.cert);
+  await writeFile(bearerTokenFile, TOKEN);
+  const port = await start({ tls: { certFile, keyFile }, bearerTokenFile });
+  const authorization = `Bearer ${TOKEN}`;
+  assert.equal((await ask(port, '/state', { ca: ca.cert, headers: { authorization } })).status, 200);
+  await assert.rejects(ask(port, '/state'), 'plain text is not spoken');
+
+  const run = async (flags: { ca?: string; bearerTokenFile?: string }): Promise<[number, string, string]> => {
+    let [out, err] = ['', ''];
+    const io = { out: (text: string) => (out += text), err: (text: string) => (err += text) };
+    const admin = `https://127.0.0.1:${port}`;
+    const exit = await top(
+      { admin, once: true, json: false, color: false, ...flags },
+      { ...io, terminal: undefined, signal: new AbortController().signal },
+    );
+    await explain({ admin, group: 'llama', backend: undefined, json: false, color: false, ...flags }, io);
+    return [exit, out, err];
+  };
+  assert.match(
+    (await run({ ca: caFile, bearerTokenFile })).join('\n'),
+    /^0\nplimsoll 0\.0\.0.*\n[^]*explain: .*answered 404/,
+  );
+  assert.match(
+    (await run({ ca: caFile }))[2],
+    /top: .*answered 401: .*--bearer-token-file names a file with it\n.*explain: .*answered 401/,
+  );
+  assert.match((await run({ bearerTokenFile }))[2], /cannot be asked: .*certificate/);
+  assert.deepEqual(
+    [(await run({ ca: '/nowhere' }))[0], (await run({ bearerTokenFile: '/nowhere' }))[0]],
+    [64, 64],
+  );
+
+  const other = await TestCa.create('CN=other');
+  await put(await other.issue({ ip: ['127.0.0.1'] }));
+  await waitFor('the new certificate', async () =>
+    ask(port, '/healthz', { ca: other.cert }).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+test('event streams are limited', async () => {
+  const port = await start();
+  const open = (): Promise<{ socket: Socket; head: string }> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+      );
+      sockets.push(socket);
+      socket.once('data', (chunk: Buffer) => {
+        resolve({ socket, head: chunk.toString() });
+      });
+      socket.once('error', reject);
+    });
+  const streams = await Promise.all(Array.from({ length: 64 }, open));
+  assert.ok(streams.every(({ head }) => head.startsWith('HTTP/1.1 200')));
+  assert.match((await open()).head, /^HTTP\/1\.1 503[^]*64 event streams are open already/);
+  streams[0]?.socket.destroy();
+  await waitFor('room', async () => (await open()).head.startsWith('HTTP/1.1 200'));
+});
+
+test('a request that never ends, and a head that is too long', async () => {
+  const port = await start();
+  const { status } = await ask(port, '/state', { headers: { padding: 'x'.repeat(20_000) } });
+  assert.equal(status, 431);
+  const idle = connect(port, '127.0.0.1');
+  sockets.push(idle);
+  idle.write('GET /state HTTP/1.1\r\nHost: localhost\r\nX: ');
+  const text = await new Promise<string>((resolve) => {
+    let all = '';
+    idle
+      .on('data', (chunk: Buffer) => (all += chunk.toString()))
+      .once('close', () => {
+        resolve(all);
+      });
+  });
+  assert.match(text, /^HTTP\/1\.1 408/);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { SidecarStream } from '../../../src/admin/sidecar-survey.ts';
+import { Sidecars } from '../../../src/admin/sidecars.ts';
+import type { SidecarsState } from '../../../src/admin/state-shape.ts';
+import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
+
+const { endpoint: EDS, cluster: CDS } = TYPE_URLS;
+
+let nowMs: number;
+let sidecars: Sidecars;
+
+beforeEach(() => {
+  nowMs = 1_000;
+  sidecars = new Sidecars(() => nowMs);
+});
+
+function join(peer: string, change: Partial<SidecarStream> = {}): object {
+  const stream = { of: peer };
+  sidecars.joined(stream, {
+    node: 'sidecar',
+    cluster: 'c',
+    identity: '10.9.0.1',
+    peer,
+    kind: 'ads',
+    ...change,
+  });
+  return stream;
+}
+
+function take(stream: object, version: string, group = 'llama'): void {
+  sidecars.acknowledged(stream, EDS, new Map([[group, version]]));
+}
+
+const state = (): SidecarsState => sidecars.state((atMs) => atMs);
+
+test('streams of one connection are one sidecar, also where several say that they are the same node', () => {
+  const [cds, eds] = [join('10.9.0.1:1', { kind: 'cds' }), join('10.9.0.1:1', { kind: 'eds' })];
+  join('10.9.0.2:1');
+  assert.deepEqual([state().total, state().streams], [2, 3]);
+  assert.deepEqual(
+    state().shown.map(({ peer, streams }) => [peer, streams]),
+    [
+      ['10.9.0.1:1', ['cds', 'eds']],
+      ['10.9.0.2:1', ['ads']],
+    ],
+  );
+  sidecars.left(cds);
+  sidecars.left(cds);
+  assert.deepEqual([state().total, state().streams], [2, 2]);
+  sidecars.left(eds);
+  assert.equal(state().total, 1);
+});
+
+test('behind: since a newer version was published, and not before it had 5 s', () => {
+  sidecars.published('llama', 'v1');
+  const [fast, slow] = [join('10.9.0.1:1'), join('10.9.0.2:1')];
+  for (const stream of [fast, slow]) take(stream, 'v1');
+  nowMs = 10_000;
+  sidecars.published('llama', 'v2');
+  take(fast, 'v2');
+  nowMs = 14_000;
+  assert.equal(state().behind, 0);
+  sidecars.published('llama', 'v3');
+  take(fast, 'v3');
+  nowMs = 15_000;
+  assert.equal(state().behind, 1);
+  const [first] = state().shown;
+  assert.deepEqual(
+    [first?.peer, first?.groups],
+    ['10.9.0.2:1', [{ name: 'llama', version: 'v1', behindSince: 10_000 }]],
+  );
+  assert.deepEqual(sidecars.warnings(), []);
+  nowMs = 40_000;
+  assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 2 sidecars has been behind for up to 30 s/);
+  take(slow, 'v3');
+  assert.deepEqual([state().behind, sidecars.warnings()], [0, []]);
+});
+
+test('a version that is published again is current again', () => {
+  sidecars.published('llama', 'v1');
+  const stream = join('10.9.0.1:1');
+  take(stream, 'v1');
+  sidecars.published('llama', 'v2');
+  sidecars.published('llama', 'v1');
+  nowMs = 60_000;
+  assert.equal(state().behind, 0);
+  for (let i = 3; i < 200; i++) sidecars.published('llama', `v${i}`);
+  sidecars.published('llama', 'v1');
+  nowMs = 120_000;
+  assert.equal(state().behind, 0, 'however many came in between');
+});
+
+test('a refusal stays until the same type is taken', () => {
+  const stream = join('10.9.0.1:1');
+  sidecars.rejected(stream, EDS, 'llama', 'no');
+  take(stream, 'v1');
+  assert.equal(state().shown[0]?.nack, null);
+  sidecars.rejected(stream, CDS, 'llama', 'no');
+  take(stream, 'v1');
+  assert.deepEqual(state().shown[0]?.nack, { at: 1000, type: 'Cluster', names: 'llama', reason: 'no' });
+  assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 1 sidecars refuses what they are sent: no$/);
+});
+
+test('of many only some are shown: those that are behind, then those that refuse', () => {
+  sidecars.published('llama', 'v1');
+  const streams = Array.from({ length: 250 }, (_, i) =>
+    join(`10.9.1.${i}:1`, { node: `node-${String(i).padStart(3, '0')}` }),
+  );
+  for (const stream of streams) take(stream, 'v1');
+  nowMs = 10_000;
+  sidecars.published('llama', 'v2');
+  for (const stream of streams.slice(0, 240)) take(stream, 'v2');
+  sidecars.rejected(streams[7] as object, EDS, 'llama', 'no');
+  nowMs = 20_000;
+  const { total, behind, shown } = state();
+  assert.deepEqual([total, behind, shown.length], [250, 10, 100]);
+  assert.ok(shown.slice(0, 10).every(({ groups }) => groups[0]?.behindSince === 10_000));
+  assert.deepEqual([shown[10]?.node, shown[11]?.node], ['node-007', 'node-000']);
+});
+
+test('of many groups only some are shown; one that is gone is forgotten', () => {
+  const stream = join('10.9.0.1:1');
+  for (let i = 0; i < 30; i++) {
+    sidecars.published(`g${i}`, 'v1');
+    take(stream, 'v1', `g${i}`);
+  }
+  take(stream, 'v1', 'unheard of');
+  assert.deepEqual([state().shown[0]?.groups.length, state().shown[0]?.moreGroups], [20, 10]);
+  for (let i = 0; i < 29; i++) sidecars.forget(`g${i}`);
+  assert.deepEqual(
+    state().shown[0]?.groups.map(({ name }) => name),
+    ['g29'],
+  );
+});

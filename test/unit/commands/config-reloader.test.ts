@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { ConfigReloader } from '../../../src/commands/config-reloader.ts';
+import { loadConfiguration } from '../../../src/config/load.ts';
+import type { Configuration } from '../../../src/core/model.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let folder: string;
+let file: string;
+let reloader: ConfigReloader | undefined;
+let told: string[];
+
+const text = (...names: readonly string[]): string =>
+  `ServerGroups:\n${names.map((name) => `  - {Name: ${name}, Servers: [{Address: 10.0.3.11, Port: 8000}]}\n`).join('')}`;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plimsoll-reload-'));
+  file = join(folder, 'plimsoll.yaml');
+  told = [];
+});
+afterEach(async () => {
+  await reloader?.close();
+  reloader = undefined;
+  await rm(folder, { recursive: true });
+});
+
+/** What is told: the cause and the groups, or that it was refused and where. */
+async function start(clock: Clock = systemClock): Promise<void> {
+  const loaded = await loadConfiguration(file);
+  reloader = new ConfigReloader({
+    file,
+    loaded,
+    clock,
+    app: {
+      reload: ({ serverGroups }: Configuration, because) => {
+        told.push(`${because} ${serverGroups.map(({ name }) => name).join(' ')}`);
+      },
+      reloadRefused: (because, [first = '']) => {
+        told.push(`${because} refused${first.slice(file.length)}`);
+      },
+    },
+  });
+}
+
+const tells = (what: string): Promise<boolean> =>
+  waitFor(`${what} in ${told.join()}`, () => told.includes(what));
+
+test('a file written in place is read again; one that means the same is not told', async () => {
+  await writeFile(file, text('one'));
+  await start();
+  await writeFile(file, `# a comment\n${text('one')}`);
+  await writeFile(file, text('one', 'two'));
+  await tells('file one two');
+  await writeFile(file, text('three'));
+  await tells('file three');
+  assert.deepEqual(told, ['file one two', 'file three']);
+});
+
+test("Kubernetes' way: the folder of the file is another one through a link", async () => {
+  const mount = async (version: string, content: string): Promise<void> => {
+    await mkdir(join(folder, version));
+    await writeFile(join(folder, version, 'plimsoll.yaml'), content);
+    await symlink(version, join(folder, '..data_tmp'));
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+  };
+  await mount('v1', text('one'));
+  await symlink(join('..data', 'plimsoll.yaml'), file);
+  await start();
+  await mount('v2', text('two'));
+  await rm(join(folder, 'v1'), { recursive: true });
+  await tells('file two');
+  await mount('v3', text('three'));
+  await tells('file three');
+});
+
+test('a bad file is refused once, also one that is gone; mended it is told even if nothing is new', async () => {
+  await writeFile(file, text('one'));
+  await start();
+  await writeFile(file, 'ServerGroups: 7\n');
+  await tells('file refused:1:15: ServerGroups: is 7, but must be a list of at least one server group');
+  await rm(file);
+  await waitFor('the loss', () => told.some((line) => line.includes('there is no such file')));
+  await writeFile(file, text('one'));
+  await tells('file one');
+  assert.equal(told.length, 3);
+});
+
+test('a file that is only half written for a moment is not complained about', async () => {
+  const clock = new FakeClock();
+  await writeFile(file, text('one'));
+  await start(clock);
+  await writeFile(file, 'ServerGroups:\n  - {Name: two, Serv');
+  await waitFor('a sign of a change', () => clock.pending === 2);
+  await clock.advance(200);
+  await waitFor('it being read, and waited for', () => clock.pending === 2);
+  await clock.advance(999);
+  await writeFile(file, text('two'));
+  await clock.advance(1);
+  await tells('file two');
+  assert.deepEqual(told, ['file two']);
+});
+
+test('asked for, it is read and told though nothing has changed; many calls are few readings', async () => {
+  await writeFile(file, text('one'));
+  await start();
+  for (let i = 0; i < 50; i++) reloader?.reload();
+  await tells('signal one');
+  await reloader?.close();
+  assert.ok(told.length <= 2, told.join());
+});
+
+test('closed, it reads nothing any more', async () => {
+  await writeFile(file, text('one'));
+  await start();
+  reloader?.reload();
+  await reloader?.close();
+  assert.deepEqual(told, []);
+});
