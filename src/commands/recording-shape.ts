@@ -65,7 +65,14 @@ const sample = objectOf({
   latency: optional(objectOf({ sumSeconds: amount, count: amount })),
 });
 
-const sampled = objectOf({ sample, atMs: finite, durationMs: amount, bytes: amount });
+const sampled = objectOf({
+  sample,
+  engine: optional(aText),
+  atMs: finite,
+  durationMs: amount,
+  bytes: amount,
+});
+const asleep = objectOf({ atMs: finite, durationMs: amount, bytes: amount });
 const failed = objectOf({
   failure: objectOf({ kind: aText, message: aText }),
   atMs: finite,
@@ -73,9 +80,15 @@ const failed = objectOf({
 });
 
 const outcome: Shape = (value, path) => {
-  const isFailure =
-    typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'failure';
-  return (isFailure ? failed : sampled)(value, path);
+  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+  switch (kind) {
+    case 'failure':
+      return failed(value, path);
+    case 'asleep':
+      return asleep(value, path);
+    default:
+      return sampled(value, path);
+  }
 };
 
 const SHAPES: Readonly<Record<RecordedLine['kind'], Shape>> = {

@@ -179,10 +179,12 @@ const admin = map({
       'IP literal and port of page, health, readiness and metrics; port 0 leaves the choice to the kernel.',
     ),
   Tls: map({
-    CertFile: filePath().describe(
-      "PEM file with the server's certificate, followed by the intermediate ones.",
-    ),
-    KeyFile: filePath().describe('PEM file with the private key of the certificate, not encrypted.'),
+    CertFile: filePath()
+      .describe("PEM file with the server's certificate, followed by the intermediate ones.")
+      .meta({ examples: ['tls/admin.crt'] }),
+    KeyFile: filePath()
+      .describe('PEM file with the private key of the certificate, not encrypted.')
+      .meta({ examples: ['tls/admin.key'] }),
   })
     .optional()
     .describe('Certificate of the server; it is read again when it changes. Default: no TLS.'),
@@ -191,7 +193,8 @@ const admin = map({
     .describe(
       'File with a token of 16..4096 visible ASCII characters, read again when it changes. Everything but /healthz and ' +
         '/readyz asks for it: as a bearer token, or as the password of any user, which browsers ask for. Default: none.',
-    ),
+    )
+    .meta({ examples: ['tls/admin.token'] }),
   Hosts: listOfAtLeastOne(domainName(), 'domain name')
     .optional()
     .describe(

@@ -60,6 +60,7 @@ export async function fullMetricsPage(): Promise<string> {
   metrics.unknownName(type);
   metrics.refused('Streams');
   metrics.reloaded('success');
+  metrics.loopDelayed(0.001);
   return metrics.page();
 }
 

@@ -88,6 +88,7 @@ test('a header, and an evaluation with what answered and what did not, times and
         {
           kind: 'sample',
           sample: { queued: 0, running: 3, finished: 9 },
+          engine: 'Vllm',
           atMs: 1_900.25,
           durationMs: 5,
           bytes: 300,
