@@ -1,5 +1,6 @@
 import { Metrics } from './admin/metrics.ts';
 import { AdminServer } from './admin/server.ts';
+import { FoundEngines } from './collect/found-engines.ts';
 import { CollectorPool } from './collect/pool.ts';
 import type { Configuration, GroupDecision, ListenAddress } from './core/model.ts';
 import { Balancer } from './publish/balancer.ts';
@@ -38,6 +39,7 @@ export class App {
   readonly #xds: XdsServer;
   readonly #admin: AdminServer;
   readonly #warnings = new Map<string, string>();
+  readonly #foundEngines: FoundEngines;
   #configuration: Configuration;
   #stopping = false;
   #cancelStep = (): void => undefined;
@@ -57,6 +59,7 @@ export class App {
     this.#configuration = options.configuration;
     this.#clock = clock;
     this.#log = log;
+    this.#foundEngines = new FoundEngines(log);
     this.#metrics = new Metrics(
       () => this.#balancer.decisions,
       () => clock.now(),
@@ -86,6 +89,7 @@ export class App {
         evaluated: (decision, run) => {
           this.#metrics.evaluated(decision, run);
           this.#report(decision);
+          this.#foundEngines.note(decision);
         },
         published: (decision, version) => {
           this.#published(decision, version);
@@ -218,6 +222,7 @@ export class App {
     for (const serverGroup of gone) {
       this.#metrics.forget(serverGroup);
       this.#warnings.delete(serverGroup);
+      this.#foundEngines.forget(serverGroup);
       this.#log.warn({ serverGroup }, 'server group removed: sidecars that use it keep its last assignment');
     }
     this.#announce();
