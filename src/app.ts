@@ -2,6 +2,7 @@ import type { ReloadCause } from './admin/configuration-history.ts';
 import { LiveState } from './admin/live-state.ts';
 import { Metrics } from './admin/metrics.ts';
 import { AdminServer } from './admin/server.ts';
+import { FoundEngines } from './collect/found-engines.ts';
 import { CollectorPool } from './collect/pool.ts';
 import { ConfigurationInForce } from './config/in-force.ts';
 import type { ConfigurationFile } from './config/schema.ts';
@@ -61,6 +62,7 @@ export class App {
   readonly #admin: AdminServer;
   readonly #state: LiveState;
   readonly #warnings: WarningLog;
+  readonly #foundEngines: FoundEngines;
   #configuration: Configuration;
   readonly #inForce: ConfigurationInForce;
   #stopping = false;
@@ -84,6 +86,7 @@ export class App {
     this.#clock = clock;
     this.#log = log;
     this.#warnings = new WarningLog(log);
+    this.#foundEngines = new FoundEngines(log);
     this.#metrics = new Metrics(
       () => this.#balancer.decisions,
       () => clock.now(),
@@ -125,6 +128,7 @@ export class App {
           this.#metrics.evaluated(decision, run);
           this.#state.evaluated(decision, run);
           this.#warnings.evaluated(decision);
+          this.#foundEngines.note(decision);
         },
         published: (decision, version) => {
           this.#published(decision, version);
@@ -296,6 +300,7 @@ export class App {
     for (const serverGroup of gone) {
       this.#metrics.forget(serverGroup);
       this.#warnings.forget(serverGroup);
+      this.#foundEngines.forget(serverGroup);
       this.#log.warn({ serverGroup }, 'server group removed: sidecars that use it keep its last assignment');
     }
     this.#announce();

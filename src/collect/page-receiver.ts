@@ -108,12 +108,11 @@ function refuse(status: number, headers: Headers): PageResult | undefined {
   if (encoding !== undefined && encoding !== 'identity') {
     return failedFetch(
       'protocol',
-      `content-encoding ${printable(String(encoding), 40)} where identity was asked for`,
+      `content-encoding ${printable(String(encoding), 20)} where identity was asked for`,
     );
   }
   const type = String(headers['content-type'] ?? '');
-  if (/^\s*text\/html\b/i.test(type))
-    return failedFetch('not_metrics', `not metrics: ${printable(type, 40)}`);
+  if (/^\s*text\/html\b/i.test(type)) return failedFetch('not_metrics', 'not metrics: text/html');
   return undefined;
 }
 

@@ -1,3 +1,4 @@
+import { printable } from '../runtime/text.ts';
 import { LINES_MAX } from './exposition.ts';
 import type { LineFinder } from './line-finder.ts';
 import { Series } from './series.ts';
@@ -53,10 +54,10 @@ export function seriesHash(page: Uint8Array, wanted: LineFinder): number {
   return hash;
 }
 
-/** @returns the first series that `page` lacks; undefined: it has all. */
+/** @returns the first series that `page` lacks, as a message shows it; undefined: it has all. */
 export function missingFrom(page: PageSeries, wanted: PageSeries): string | undefined {
   for (const key of wanted.keys()) {
-    if (!page.has(key)) return key;
+    if (!page.has(key)) return printable(key);
   }
   return undefined;
 }

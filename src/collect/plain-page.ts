@@ -21,10 +21,13 @@ export function plainPage(bytes: Uint8Array): { readonly kind: 'page'; readonly 
   };
 }
 
+/** So much of a page that is none of ours is told, and no more: it may have a token in it that we sent. */
+const QUOTED_MAX = 20;
+
 /** Why a page is none of metrics. */
 export function notMetrics(page: Buffer): Failed {
   if (page.length === 0) return failed('not_metrics', 'not metrics: an empty page');
-  const beginning = JSON.stringify(printable(page.toString('latin1', 0, 60).trim(), 40));
+  const beginning = JSON.stringify(printable(page.toString('latin1', 0, 60).trim(), QUOTED_MAX));
   return failed('not_metrics', `not metrics: a page that begins with ${beginning}`);
 }
 

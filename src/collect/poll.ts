@@ -125,6 +125,8 @@ export class Poll {
   /** A backend's collection is logged when it begins to fail, fails in another way, or succeeds again. */
   #report(outcome: CollectOutcome): void {
     const failure = outcome.kind === 'failure' ? outcome.failure : undefined;
+    // told once for all backends, when the files are read
+    if (failure?.kind === 'credentials') return;
     const before = this.#failing;
     this.#failing = failure?.kind;
     if (failure?.kind !== before) this.#log.changed(this.#id, failure);

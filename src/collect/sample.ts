@@ -26,6 +26,9 @@ export type SampleReading =
   | (Found & { readonly kind: 'asleep' })
   | Failed;
 
+/** Up to this, a KV utilisation of an engine that counts to 1 may be by an estimate or by rounding. */
+const FULL_MAX = 1.1;
+
 /** Turns the pages of one backend into samples, and remembers its engine. Unknown is not zero. */
 export class SampleReader {
   readonly #plan: SamplePlan;
@@ -98,17 +101,21 @@ export class SampleReader {
     const sample: Sample = {
       queued: sum(values.TotalQueuedRequests),
       running: sum(values.RunningRequests),
-      kvUtilization: kv !== undefined && percentage ? kv / 100 : kv,
+      kvUtilization: kv && Math.min(1, percentage ? kv / 100 : kv),
       finished: sum(readMetric(families, set.finished)),
       latency: sumSeconds === undefined || count === undefined ? undefined : { sumSeconds, count },
     };
     return { ...found, kind: 'sample', sample, percentage };
   }
 
-  /** Utilisation is 0..1: a value above that tells that the engine counts to 100, and those of some engines may do so. */
+  /**
+   * Utilisation is 0..1: a value above that tells that the engine counts to 100, and those of some engines may do so.
+   * Of the others one just above 1 is full: to take it for a hundredth would send everything there.
+   */
   #isPercentage(values: Values, { mayCountToHundred }: MetricSet): boolean {
     if (values.kind === 'failure') return false;
-    const above = values.values.some((value) => value > 1);
+    const full = mayCountToHundred ? 1 : FULL_MAX;
+    const above = values.values.some((value) => value > full);
     if (above && mayCountToHundred) this.#countsToHundred = true;
     return above || this.#countsToHundred;
   }

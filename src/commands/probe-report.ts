@@ -63,7 +63,7 @@ export function probeText(report: ProbeReport): string {
   return [
     ...rows.map(([name = '', text = '']) => `${name.padEnd(9)}${text}\n`),
     '\n# Into Config of the service extension. Port may go where it is the port of the servers.\n',
-    http.Headers === undefined ? '' : '# Values of headers are not shown: put them in, or {File: PATH}.\n',
+    holdsSecrets(http) ? '# Values of headers are not shown: put them in, or {File: PATH}.\n' : '',
     toYaml({ MetricCollector: withoutSecrets(block) }),
   ].join('');
 }
@@ -137,6 +137,11 @@ function size({ bytes, milliseconds }: PageTime): string {
 
 function percent(part: number): string {
   return `${Number((100 * part).toPrecision(2))} %`;
+}
+
+/** Whether some headers stand there themselves, not only files with them. */
+function holdsSecrets({ Headers: headers = {} }: CollectorBlock['HttpMetricCollect']): boolean {
+  return Object.values(headers).some((value) => typeof value === 'string');
 }
 
 function withoutSecrets(block: CollectorBlock): CollectorBlock {

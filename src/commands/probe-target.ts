@@ -113,7 +113,7 @@ export function settingsOf(block: CollectorBlock, { address, port }: Backend): C
   const loaded = parseConfiguration(JSON.stringify(file), 'command line');
   if (loaded.kind === 'invalid') {
     const mistakes = loaded.mistakes.map(
-      ({ path, message }) => `${path.replace(/^.*\.(?=MetricCollector)/, '')}: ${message}`,
+      ({ path, message }) => `${path.replace(/^.*\.(?=MetricCollector|Address$)/, '')}: ${message}`,
     );
     throw usage(`cannot be collected like this: ${mistakes.join('; ')}`);
   }
@@ -137,7 +137,9 @@ function parseUrl(text: string, engine: Engine | undefined): Target {
   const full = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `${engine?.scheme ?? 'http'}://${text}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.port === '0') {
-    throw usage(`URL must be like http://10.0.3.11:8000 or https://HOST:PORT/PATH, is ${printable(text)}`);
+    // it may have a password in it, in a place where none is expected
+    const shown = text.includes('@') ? 'something else (not shown, as it has an @)' : printable(text);
+    throw usage(`URL must be like http://10.0.3.11:8000 or https://HOST:PORT/PATH, is ${shown}`);
   }
   if (url.username !== '' || url.password !== '') {
     throw usage('URL must not hold a user or password; use --header or --bearer-token-file');

@@ -69,10 +69,17 @@ function checkRecord(node: TreeNode, schema: z.ZodRecord, report: ReportField): 
   const children = new Map<string, TreeNode>();
   for (const [key, child] of node.children) {
     const issue = firstIssue(schema.keyType, key);
-    if (issue !== undefined) report(child.keyAt, child.path, `the key must be ${issue.message}`);
-    children.set(String(key), checkNode(child, schema.valueType, report));
+    const isHidden = issue !== undefined && isSecret(schema);
+    const path = isHidden ? [...node.path, beginningOf(String(key))] : child.path;
+    if (issue !== undefined) report(child.keyAt, path, `the key must be ${issue.message}`);
+    children.set(String(key), isHidden ? child : checkNode(child, schema.valueType, report));
   }
   return { ...node, value: plainObject(children), children };
+}
+
+/** Of a key that may have a secret value in it, as it has where the space behind the colon was left out. */
+function beginningOf(key: string): string {
+  return key.replace(/[^A-Za-z0-9-][^]*$/, '…');
 }
 
 /** The children by the key that is meant; keys that are not known are reported. */

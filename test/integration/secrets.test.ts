@@ -23,6 +23,8 @@ let folder: string;
 let plain: RawServer;
 let secure: RawServer;
 let refusing: RawServer;
+/** They answer with what they were asked. */
+let echoes: readonly RawServer[];
 let app: App;
 let key: string;
 const log: string[] = [];
@@ -37,6 +39,7 @@ before(async () => {
   await writeFile(file('own.key'), key);
   await writeFile(file('half.key'), key.slice(0, 100));
   await writeFile(file('token'), `${SECRET}-token`);
+  await writeFile(file('good'), `${SECRET}-token`);
   await writeFile(file('bad'), `${SECRET}\n${SECRET}`);
   plain = await RawServer.start((socket) => socket.write(response(PAGE)));
   secure = await RawServer.start((socket) => socket.write(response(PAGE)), '127.0.0.1', {
@@ -46,12 +49,19 @@ before(async () => {
     rejectUnauthorized: true,
   });
   refusing = await RawServer.start((socket) => socket.write(response('', ['location: /login'], '302 Found')));
+  const token = (head: string): string => /^authorization: (.*)$/im.exec(head)?.[1] ?? '';
+  echoes = await Promise.all([
+    RawServer.start((socket, head) => socket.write(response(JSON.stringify({ authorization: token(head) })))),
+    RawServer.start((socket, head) =>
+      socket.write(response('', [`content-type: text/html; a=${token(head)}`])),
+    ),
+  ]);
   await writeFile(file('plimsoll.yaml'), yaml());
 });
 
 after(async () => {
   await app.stop(AbortSignal.abort());
-  await Promise.all([plain, secure, refusing].map((server) => server.stop()));
+  await Promise.all([plain, secure, refusing, ...echoes].map((server) => server.stop()));
   await rm(folder, { recursive: true });
 });
 
@@ -71,6 +81,7 @@ function yaml(): string {
     ['refused', refusing, token],
     ['no-certificate', secure, `${token}, Scheme: https, Tls: {CaFile: ${file('ca.crt')}}`],
     ['wrong-scheme', plain, `${token}, ${tls('own.key')}`],
+    ...echoes.map((server, index) => [`echo-${index}`, server, token] as const),
     ['bad-token', plain, `BearerTokenFile: ${file('bad')}`],
     ['bad-key', secure, `${inline}, ${tls('half.key')}`],
   ];
@@ -124,6 +135,8 @@ test('the log, the metrics and explain of a running control plane', async () => 
     refused: 'status 302',
     'no-certificate': '"failure"',
     'wrong-scheme': 'no TLS',
+    'echo-0': 'not metrics',
+    'echo-1': 'not metrics',
     'bad-token': 'BearerTokenFile',
     'bad-key': 'Tls.KeyFile',
   };
@@ -143,6 +156,9 @@ test('the log, the metrics and explain of a running control plane', async () => 
   await waitFor('the new token is refused', () => log.some((line) => line.includes('file is refused')));
   assertNoSecret('/metrics', await get('/metrics'));
   assertNoSecret('the log', log.join(''));
+  const engines = log.filter((line) => line.includes('"serverGroup":"plain"') && line.includes('engines'));
+  assert.equal(engines.length, 1);
+  assert.match(engines[0] ?? '', /"engines":\{"Vllm":1\}/);
 });
 
 test('validate, as YAML and as JSON, and its mistakes', async () => {
@@ -163,7 +179,7 @@ test('validate, as YAML and as JSON, and its mistakes', async () => {
 });
 
 test('probe', async () => {
-  for (const server of [plain, refusing]) {
+  for (const server of [plain, refusing, ...echoes]) {
     for (const json of [true, false]) {
       let printed = '';
       const add = (more: string): void => {
@@ -175,6 +191,7 @@ test('probe', async () => {
         interval: 1,
         timeout: 1,
         header: [`X-Key: ${SECRET}`],
+        bearerTokenFile: file('good'),
         insecure: false,
         json,
       };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Collector } from '../../../src/collect/collector.ts';
+import type { PageResult } from '../../../src/collect/page-source.ts';
 import type { CollectRun } from '../../../src/core/model.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
@@ -13,6 +14,23 @@ import { IDLE, vllmPage } from '../../support/vllm-page.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const [ONE, TWO, THREE] = [backend(1), backend(2), backend(3)];
+
+test('files of ours that are bad are not told once more for each backend', async () => {
+  const bench = new CollectorBench();
+  const bad: PageResult = {
+    kind: 'failure',
+    failure: { kind: 'credentials', message: 'BearerTokenFile x: it is empty' },
+  };
+  for (const of of [ONE, TWO]) bench.set(of, 10, bad);
+  bench.start(ONE, TWO);
+  await bench.clock.advance(500);
+  assert.equal(bench.latest[ONE.id], 'credentials at 10 after 10');
+  for (const of of [ONE, TWO]) bench.set(of, 10);
+  await bench.clock.advance(1000);
+  assert.equal(bench.latest[ONE.id], '3 at 1010 after 10');
+  assert.deepEqual(bench.log, []);
+  await bench.stop();
+});
 
 describe('runs', () => {
   test('begin at once, end when all have answered, and keep their phase', async () => {

@@ -194,7 +194,11 @@ const PLAIN: readonly Hostile[] = [
     answer: bytes(response(Buffer.alloc(100_000, 0xa7))),
     ends: /^(metric_absent|not_metrics): /,
   },
-  { what: 'a million series', answer: bytes(response(million())), ends: /^(metric_absent|too_large): / },
+  {
+    what: 'a million series',
+    answer: bytes(response(million())),
+    ends: /^(metric_absent: |too_large: |timeout: timeout after 1 s: )/,
+  },
   {
     what: 'a value of 400 digits',
     answer: bytes(response(`vllm:num_requests_waiting ${'9'.repeat(400)}\n`)),
@@ -298,7 +302,8 @@ async function withstand(siege: Siege): Promise<void> {
   try {
     await siege.collected();
     assert.deepEqual(siege.wrongEnds, []);
-    assert.ok(siege.longestMs < 2000, `a collection took ${siege.longestMs} ms`);
+    // Timeout, and what a busy machine takes to come to it
+    assert.ok(siege.longestMs < 6000, `a collection took ${siege.longestMs} ms`);
     assert.ok(siege.ofGood.length >= 2);
     assert.deepEqual([...new Set(siege.ofGood.map(({ kind }) => kind))], ['sample']);
     // as much as the few pages of 8 MiB that are read at a time, twice
@@ -397,7 +402,7 @@ describe('over TLS', () => {
         what: 'an endless page over TLS',
         answer: flood(head('x: y'), '# x\n'),
         tls: issued,
-        ends: /^too_large: /,
+        ends: OVER,
       },
       {
         what: 'a reset in the body, over TLS',

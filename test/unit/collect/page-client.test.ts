@@ -105,7 +105,7 @@ const FAILURES: readonly Failure[] = [
     what: 'HTML',
     answer: (socket) => socket.write(response('<html></html>', ['Content-Type: Text/HTML; charset=utf-8'])),
     kind: 'not_metrics',
-    message: /^not metrics: Text\/HTML; charset=utf-8$/,
+    message: /^not metrics: text\/html$/,
     kept: true,
   },
   {

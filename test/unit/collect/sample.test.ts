@@ -78,6 +78,7 @@ describe('KV utilisation', () => {
       false,
     ],
     ['may be 1', 'vllm:kv_cache_usage_perc 1\n', 1, false],
+    ['just above 1 is full', 'vllm:kv_cache_usage_perc 1.02\n', 1, false],
     ['above 1 is a percentage', 'vllm:kv_cache_usage_perc 25\n', 0.25, true],
     ['may be 100 percent', 'vllm:kv_cache_usage_perc 100\n', 1, true],
     [
@@ -132,7 +133,7 @@ describe('no sample comes', () => {
     [
       '<!DOCTYPE html><html><body>sign in</body></html>',
       'not_metrics',
-      'not metrics: a page that begins with "<!DOCTYPE html><html><body>sign in</bod…"',
+      'not metrics: a page that begins with "<!DOCTYPE html><htm…"',
     ],
     ['{"kv": 1}', 'not_metrics', 'not metrics: a page that begins with "{\\"kv\\": 1}"'],
     [

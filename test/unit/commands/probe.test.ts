@@ -239,6 +239,8 @@ test('a page over TLS needs its authority, or no check; headers and tokens are s
   assert.deepEqual(seen.slice(0, 2), ['Bearer a-token', 's3cret']);
   assert.doesNotMatch(out, /s3cret|a-token/);
   assert.match(out, /Values of headers are not shown/);
+  const ofFile = await run(`${url}/metrics`, { ca: caFile, header: [`x-key: @${token}`] });
+  assert.doesNotMatch(ofFile.out, /not shown|a-token/);
 });
 
 test('the command takes its options', async () => {
@@ -289,6 +291,15 @@ describe('a command line', () => {
   const cases: readonly (readonly [string, Partial<ProbeFlags>, RegExp])[] = [
     ['ftp://127.0.0.1', {}, /^URL must be like http:\/\/10\.0\.3\.11:8000 .*, is ftp:\/\/127\.0\.0\.1$/],
     ['http://me:secret@127.0.0.1', {}, /^URL must not hold a user or password/],
+    ['me:secret@127.0.0.1', {}, /^URL must not hold a user or password/],
+    ['http://me:secret@127.0.0.1:99999', {}, /^URL must be like .*, is something else \(not shown/],
+    ['ftp://me:secret@127.0.0.1', {}, /^URL must be like .*, is something else \(not shown/],
+    ['http://me:se/cret@127.0.0.1', {}, /^URL must be like .*, is something else \(not shown/],
+    [
+      'http://0.0.0.0',
+      {},
+      /^cannot be collected like this: Address: is "0\.0\.0\.0", but must be an IP literal/,
+    ],
     ['http://127.0.0.1', { header: ['no'] }, /^--header must be like/],
     [
       'http://127.0.0.1',
@@ -302,7 +313,7 @@ describe('a command line', () => {
       await assert.rejects(run(url, flags), (error) => {
         assert.ok(error instanceof PlimsollError && error.code === 'usage');
         assert.match(error.message, message);
-        assert.doesNotMatch(error.message, /secret/);
+        assert.doesNotMatch(error.message, /secret|cret@/);
         return true;
       });
     });

@@ -70,10 +70,10 @@ export const reaching: readonly BadFile[] = [
   },
   {
     name: 'names that no header has',
-    text: http('Headers: {"X Scope": a, "": b, "X:": c, Überschrift: d}'),
-    mistakes: [59, 73, 80, 89].map(
+    text: http(`Headers: {"X Scope": a, "": b, "X:": c, Überschrift: d, Authorization:Basic ${SECRET}}`),
+    mistakes: [59, 73, 80, 89, 105].map(
       (column, index) =>
-        `18:${column}: ${HTTP}.Headers.${['X Scope', '', 'X:', 'Überschrift'][index] ?? ''}: ` +
+        `18:${column}: ${HTTP}.Headers.${['X…', '', 'X…', '…', 'Authorization…'][index] ?? ''}: ` +
         'the key must be the name of a header: 1..256 letters, digits, hyphens and a few other signs, no space',
     ),
   },
