@@ -38,10 +38,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string, purpos
     ['plimsoll doctor --envoy-admin http://127.0.0.1:9901', 'what is right and wrong about a running Envoy'],
   ],
   record: [
-    ['plimsoll record --for 10m fleet.jsonl.gz', 'what it collects and publishes in ten minutes'],
+    ['plimsoll record --for 1h fleet.jsonl.gz', 'what the fleet does for an hour'],
     [
-      'plimsoll record --for 1h --admin http://10.0.0.5:9090 fleet.jsonl.gz',
-      'of another machine; Ctrl-C ends it before its time',
+      'plimsoll record --admin https://10.0.0.5:9090 --ca tls/ca.crt --bearer-token-file tls/admin.token fleet.jsonl.gz',
+      'from another machine',
     ],
   ],
   replay: [
@@ -56,20 +56,6 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string, purpos
     [
       "plimsoll replay fleet.jsonl.gz --config new.yaml --json | jq '.groups[].movedShareRatio'",
       'for a program',
-    ],
-  ],
-  record: [
-    ['plimsoll record --for 1h fleet.jsonl.gz', 'what the fleet does for an hour'],
-    [
-      'plimsoll record --admin https://10.0.0.5:9090 --ca tls/ca.crt --bearer-token-file tls/admin.token fleet.jsonl.gz',
-      'from another machine',
-    ],
-  ],
-  replay: [
-    ['plimsoll replay fleet.jsonl.gz --config new.yaml', 'what another configuration would have made of it'],
-    [
-      'plimsoll replay fleet.jsonl.gz --config new.yaml --group llama --picture llama.svg',
-      'of one group, as a picture too',
     ],
   ],
   demo: [

@@ -115,7 +115,10 @@ function checkServers(group: TreeNode, report: Report): void {
 function checkMode({ children }: TreeNode, report: Report): void {
   const mode = children.get('Mode');
   if (mode?.value !== 'Observe' || children.has('ServiceExtension')) return;
-  report(mode, 'is "Observe", which needs a ServiceExtension: without one the configured weights hold anyway');
+  report(
+    mode,
+    'is "Observe", which needs a ServiceExtension: without one the configured weights hold anyway',
+  );
 }
 
 /** At least one item of a list has a Weight other than 0. */
