@@ -52,7 +52,7 @@ function hasColor(): boolean {
 }
 
 const configFile = (): Option =>
-  new Option('--config <file>', 'the configuration, YAML or JSON').makeOptionMandatory();
+  new Option('--config <file>', 'the configuration, YAML or JSON (required)').makeOptionMandatory();
 
 program
   .command('serve')
@@ -190,7 +190,11 @@ program
     'Record what a running control plane collects and publishes, for replay: JSON lines, compressed by gzip.',
   )
   .argument('<file>', 'the file to make')
-  .option('--for <duration>', 'for how long: 90s, 10m, 1.5h; at most 168h', parseSpan, 600)
+  .addOption(
+    new Option('--for <duration>', 'for how long: 90s, 10m, 1.5h; at most 168h')
+      .argParser(parseSpan)
+      .default(600, '10m'),
+  )
   .addOption(adminUrl())
   .addOption(adminCa())
   .addOption(adminToken())

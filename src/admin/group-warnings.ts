@@ -44,8 +44,16 @@ const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
     'The engine shows no counter of finished requests. Saturation: {Admission: None} accepts that.',
   ],
   [
+    'overload: with Mode: Active',
+    'More comes than the backends can take, and the requests queue there: add backends, or send less. Mode: Active would refuse a share, so that the others are served in time.',
+  ],
+  [
     'overload',
     'More comes than the backends can take: add backends, or send less. The others are served in time meanwhile; 503s are the intended answer.',
+  ],
+  [
+    'every backend is saturated: with Mode: Active',
+    'More comes than the backends can take: add backends, or send less. If the queues are short, Saturation may be set too low: mend that before Mode: Active.',
   ],
   [
     'every backend is saturated',

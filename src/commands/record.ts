@@ -1,3 +1,4 @@
+import { plural } from '../admin/words/figures.ts';
 import { type Clock, sleep, unixMs } from '../runtime/clock.ts';
 import { EXIT, PlimsollError } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
@@ -160,9 +161,9 @@ class Recorder {
   }
 
   get #amount(): string {
-    const gaps = this.#gaps === 0 ? '' : `, ${this.#gaps} ${this.#gaps === 1 ? 'gap' : 'gaps'}`;
-    const groups = this.#groups.size === 1 ? '1 server group' : `${this.#groups.size} server groups`;
+    const gaps = this.#gaps === 0 ? '' : `, ${plural(this.#gaps, 'gap')}`;
+    const groups = plural(this.#groups.size, 'server group');
     const kilobytes = Math.ceil((this.#writer?.bytes ?? 0) / 1000);
-    return `${this.#evaluations} evaluations of ${groups}${gaps}, ${kilobytes} kB`;
+    return `${plural(this.#evaluations, 'evaluation')} of ${groups}${gaps}, ${kilobytes} kB`;
   }
 }

@@ -99,7 +99,7 @@ function panelsOf({ was, would, report }: Replay): readonly Panel[] {
 }
 
 function drawGroup({ report }: Replay, panels: readonly Panel[], top: number): readonly string[] {
-  const { serverGroup, backends, from, to } = report;
+  const { serverGroup, backends, from, to, warmUpEvaluations: left } = report;
   const more = backends.length - BACKENDS_MAX;
   const which = more > 0 ? `, the ${BACKENDS_MAX} of ${backends.length} backends that differ the most` : '';
   const bottom = top + heightOf(panels) - 12;
@@ -107,6 +107,9 @@ function drawGroup({ report }: Replay, panels: readonly Panel[], top: number): r
     text('group', PADDING, top + 16, `${printable(serverGroup, 60)}${which}`),
     ...panels.flatMap((panel, index) => drawPanel(panel, top + GROUP_HEAD + index * PANEL.step)),
     text('tick', LEFT, bottom, '0:00:00'),
+    ...(left === 0
+      ? []
+      : [text('tick', (LEFT + RIGHT) / 2, bottom, `the first ${left} evaluations are left out`, 'middle')]),
     text('tick', RIGHT, bottom, clockFace((to - from) / 1000), 'end'),
   ];
 }

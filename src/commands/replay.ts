@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { plural } from '../admin/words/figures.ts';
 import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import type { ServerGroup } from '../core/model.ts';
@@ -112,14 +113,14 @@ function warningsOf({ file }: ReplayOptions, problems: ReadProblems, survey: Sur
       : `${printable(file)} cannot be read to its end: ${brokenOff}; the part before is used`,
     badLines === 0
       ? ''
-      : `${badLines} of its lines cannot be read and are left out: ${printable(firstBad ?? '')}`,
+      : `${plural(badLines, 'line')} in it cannot be read, left out: ${printable(firstBad ?? '')}`,
     survey.end === undefined && brokenOff === undefined ? 'the recording was broken off, not ended' : '',
     survey.gaps.length === 0
       ? ''
-      : `the recording has ${survey.gaps.length} gaps, ${gapSeconds.toFixed(0)} s together`,
+      : `the recording has ${plural(survey.gaps.length, 'gap')}, ${gapSeconds.toFixed(0)} s together`,
     restarts === 0
       ? ''
-      : `the control plane was started anew ${restarts} times: what it learned begins anew there`,
+      : `the control plane was started anew ${plural(restarts, 'time')}: what it learned begins anew there`,
   ].filter((text) => text !== '');
 }
 

@@ -9,7 +9,7 @@ import { Difference, type ShareFigures, type SideFigures, Tally } from './tally.
 /** What has been learned before a recording begins fades by then. */
 const WARM_UP_SECONDS = 60;
 const WARM_UP_INTERVALS = 6;
-/** Of a short recording no more than this is left out. */
+/** No more than this is left out of what was recorded of a process. */
 const WARM_UP_MOST = 0.2;
 
 export interface GroupReport {
@@ -63,18 +63,21 @@ export class Replay {
     this.would = new Tally(ids, span);
     const interval = Math.max(...surveyed.intervalSeconds, settings.loadAware?.collect.intervalSeconds ?? 0);
     const seconds = Math.max(WARM_UP_SECONDS, WARM_UP_INTERVALS * interval);
-    this.#warmUpMs = Math.min(1000 * seconds, WARM_UP_MOST * (span.to - span.from));
+    this.#warmUpMs = 1000 * seconds;
   }
 
   take(line: RecordedLine): void {
     if (line.kind === 'plimsoll samples') this.#begin(line);
     if (line.kind === 'groups') this.#configure(line.groups);
     if (line.kind !== 'evaluation' || line.group !== this.#settings.name) return;
+    // a group that went and came back has learned nothing
+    if (line.number === 1) this.#group.restart();
     const step = this.#group.evaluate(line);
     if (this.#header === undefined || step === undefined) return;
     if (!this.#isWarm) {
       this.#isWarm = true;
-      this.#warmUntilMs = line.atMs + this.#warmUpMs;
+      const { from, to } = this.#surveyed.spans.get(this.#header.instance) ?? { from: 0, to: 0 };
+      this.#warmUntilMs = line.atMs + Math.min(this.#warmUpMs, WARM_UP_MOST * (to - from));
     }
     if (line.atMs < this.#warmUntilMs) {
       this.#warmUps++;

@@ -14,6 +14,8 @@ export interface SurveyedGroup {
   /** Its evaluations begin with the first ones of each process. */
   fromStart: boolean;
   span: Span | undefined;
+  /** The same, by process: its `instance`. */
+  readonly spans: Map<string, Span>;
 }
 
 /** A first look at a recording: which groups it has, and of which time. */
@@ -40,7 +42,9 @@ export class Survey {
         group.evaluations++;
         group.missed += Math.max(0, line.number - 1 - (this.#numbers.get(line.group) ?? 0));
         this.#numbers.set(line.group, line.number);
-        group.span = { from: Math.min(at, group.span?.from ?? at), to: Math.max(at, group.span?.to ?? at) };
+        const { instance } = this.#header;
+        group.span = extended(group.span, at);
+        group.spans.set(instance, extended(group.spans.get(instance), at));
         break;
       }
       case 'gap':
@@ -83,6 +87,7 @@ export class Survey {
       missed: 0,
       fromStart: true,
       span: undefined,
+      spans: new Map(),
     };
     this.groups.set(name, group);
     for (const { id } of backends) group.backends.add(id);
@@ -90,6 +95,10 @@ export class Survey {
     group.intervalSeconds.add(intervalSeconds);
     return group;
   }
+}
+
+function extended(span: Span | undefined, at: number): Span {
+  return { from: Math.min(at, span?.from ?? at), to: Math.max(at, span?.to ?? at) };
 }
 
 /** Unix milliseconds of a moment of the process that told. */

@@ -12,15 +12,14 @@ import { duration, figure, operand, percent, plural } from './figures.ts';
 
 /** What is to be said of the group before its backends. An empty line stands for itself. */
 export function groupLines(explanation: GroupExplanation): readonly string[] {
-  const { serverGroup, published, newest, observing } = explanation;
+  const { published, newest } = explanation;
   const { decision } = published;
   const now = newest?.decision ?? decision;
   return [
-    `${serverGroup}: ${modeWords(now)}.`,
-    ...observingLines(observing),
+    ...headLines(explanation, now),
     ...publishedLines(explanation),
     ...now.warnings.map((warning) => `Warning: ${warning}.`),
-    ...section(admissionLines(decision.admission)),
+    ...section(admissionLines(decision.admission, explanation.observing !== null)),
     ...section(gainLines(decision.gain)),
     ...section(signalLines(decision)),
     ...section(speedLines(decision.speed)),
@@ -37,10 +36,15 @@ function modeWords({ mode, policy, envoyLbPolicy }: DecisionExplanation): string
   return `${MODE_WORDS[mode]} (Policy ${policy}, EnvoyLbPolicy ${envoyLbPolicy})`;
 }
 
-function observingLines(observing: GroupExplanation['observing']): readonly string[] {
-  if (observing === null) return [];
+function headLines(
+  { serverGroup, observing }: GroupExplanation,
+  now: DecisionExplanation,
+): readonly string[] {
+  if (observing === null) return [`${serverGroup}: ${modeWords(now)}.`];
   return [
-    `Mode Observe: sidecars have the configured weights, all healthy, and refuse nothing. With Mode: Active ${percent(observing.movedShareRatio)} of the requests would go elsewhere; learned capacities stand still until then.`,
+    `${serverGroup}: only observed. Sidecars have the configured weights, all healthy, and refuse nothing.`,
+    `With Mode: Active: ${modeWords(now)}, and ${percent(observing.movedShareRatio)} of the requests would go elsewhere.`,
+    'Since the load does not answer to these weights, learned residuals stand still meanwhile, and of a refused share only the first answer to the queues is told.',
   ];
 }
 
@@ -63,7 +67,7 @@ function publishedLines({ published, newest, xdsStreams, observing }: GroupExpla
   ];
 }
 
-function admissionLines(admission: AdmissionExplanation): readonly string[] {
+function admissionLines(admission: AdmissionExplanation, observing: boolean): readonly string[] {
   const { kind, publishedShareRatio: share, computedShareRatio: computed, figures, reason } = admission;
   const { sparedUpToRequests: spared } = admission;
   const wait =
@@ -83,7 +87,7 @@ function admissionLines(admission: AdmissionExplanation): readonly string[] {
       ];
     case 'shedding':
       return [
-        `Admission: sidecars refuse ${percent(share)} of the requests (computed: ${percent(computed)}${reason === null ? '' : `: ${reason}`}). ${wait}`.trimEnd(),
+        `Admission: sidecars ${observing ? 'would refuse' : 'refuse'} ${percent(share)} of the requests (computed: ${percent(computed)}${reason === null ? '' : `: ${reason}`}). ${wait}`.trimEnd(),
         ...controlLines(admission),
         spared === null
           ? '  It has been the most for long enough: all marks count.'

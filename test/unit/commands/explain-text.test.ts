@@ -49,6 +49,15 @@ test('Linear', () => {
   assertGolden('explain/linear.txt', explainText(explanation, PLAIN));
 });
 
+test('Observe: what sidecars have, and what they would have', () => {
+  const saturation = { ...MARKS, runningRequests: undefined };
+  const fleet = new Fleet(3, { mode: 'Observe', saturation });
+  const decisions = Array.from({ length: 20 }, (_, step) =>
+    fleet.step([busy(step, 30, 12), busy(step, 26, 9), busy(step, 28, 8)]),
+  );
+  assertGolden('explain/observed.txt', explainText(explanationAfter(decisions), PLAIN));
+});
+
 test('gauges that stand still: a trickle', () => {
   const fleet = new Fleet(3);
   const decisions = Array.from({ length: 12 }, (_, step) =>

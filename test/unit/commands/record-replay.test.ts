@@ -234,7 +234,7 @@ test('what is cut off, damaged or foreign: the good part with a warning, or a cl
     ),
   );
   const odd = await run({ file });
-  assert.match(odd.warnings.join(), /2 of its lines cannot be read and are left out: number must be/);
+  assert.match(odd.warnings.join(), /2 lines in it cannot be read, left out: number must be/);
 
   const foreign: readonly (readonly [Buffer, RegExp])[] = [
     [Buffer.from('hello'), /is no recording: it is not compressed with gzip/],
