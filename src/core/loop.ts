@@ -21,10 +21,7 @@ export function isClosed({ published, computed }: GroupState, { group, inForce }
 }
 
 /** The controller of the refused share with nothing added up but the share that is really refused. */
-export function underShareInForce(
-  { admission, published }: GroupState,
-  { inForce }: LoopInput,
-): Admission {
+export function underShareInForce({ admission, published }: GroupState, { inForce }: LoopInput): Admission {
   const { dropShare = 0 } = inForce ?? published?.assignment ?? {};
   return { ...admission, integral: dropShare, engaged: admission.engaged || dropShare > 0, mostSeconds: 0 };
 }

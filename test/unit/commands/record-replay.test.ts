@@ -115,11 +115,7 @@ before(async () => {
     // a group whose first evaluation is recorded too
     app.reload(configurationOf(yaml));
     const from = Math.min(...backends.map(({ scrapes }) => scrapes));
-    await waitFor(
-      'seventy collections',
-      () => backends.every(({ scrapes }) => scrapes > from + 70),
-      40_000,
-    );
+    await waitFor('seventy collections', () => backends.every(({ scrapes }) => scrapes > from + 70), 40_000);
     end.abort();
     const { exit, out, err } = await ended;
     assert.deepEqual([exit, err], [0, '']);
