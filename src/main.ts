@@ -5,6 +5,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { Shell } from './commands/completion.ts';
 import { parseDuration } from './commands/duration.ts';
 import { examplesOf } from './commands/examples.ts';
+import { terminalKind } from './commands/terminal-kind.ts';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
 import { packageVersion } from './runtime/version.ts';
 
@@ -48,7 +49,7 @@ interface AskFlags {
 }
 
 function hasColor(): boolean {
-  return process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+  return terminalKind(process.stdout, process.env) === 'colored';
 }
 
 const configFile = (): Option =>
@@ -151,7 +152,8 @@ program
     const { stdin, stdout } = process;
     const end = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end.abort());
-    const terminal = stdout.isTTY ? { output: stdout, input: stdin.isTTY ? stdin : undefined } : undefined;
+    const hasScreen = terminalKind(stdout, process.env) !== 'none';
+    const terminal = hasScreen ? { output: stdout, input: stdin.isTTY ? stdin : undefined } : undefined;
     process.exitCode = await top({ ...options, color: hasColor() }, { ...io, terminal, signal: end.signal });
   });
 

@@ -2,9 +2,12 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BackendDecision, GroupStatus } from '../core/model.ts';
 import { printable } from '../runtime/text.ts';
+import { atMostAtOnce } from './at-most-at-once.ts';
 import type { GroupListExplanation } from './explanation.ts';
 import { explanationJson } from './explanation-json.ts';
 
+/** Explanations that are being made; of a thousand backends each takes some 20 ms. */
+const AT_ONCE = 16;
 /** Names listed in an answer that knows no such name. */
 const NAMES_MAX = 10_000;
 
@@ -27,6 +30,7 @@ export function addExplainRoutes(http: FastifyInstance, source: ExplainSource): 
   http.get('/explain', (_request, reply) => send(reply, 200, listGroups(source)));
   http.get<{ Params: { group: string }; Querystring: Record<string, unknown> }>(
     '/explain/:group',
+    { onRequest: atMostAtOnce(AT_ONCE) },
     (request, reply) => explain(source, request.params.group, request.query['backend'], reply),
   );
 }

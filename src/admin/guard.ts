@@ -61,8 +61,9 @@ export function addGuard(http: FastifyInstance, options: GuardOptions): void {
   });
 }
 
-function refuse(reply: FastifyReply, code: number, error: string): FastifyReply {
-  return reply.code(code).type('application/json; charset=utf-8').send({ error });
+/** Answers that, and nothing of what was asked for. */
+export function refuse(reply: FastifyReply, code: number, error: string): FastifyReply {
+  return reply.headers(HEADERS).code(code).type('application/json; charset=utf-8').send({ error });
 }
 
 /** A link to here from elsewhere may be followed. */

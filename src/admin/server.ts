@@ -7,21 +7,31 @@ import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { ReloadedCredentials } from '../runtime/reloaded-credentials.ts';
 import { TokenFile } from '../runtime/token-file.ts';
+import { limitAnswers } from './answer-limit.ts';
+import { limitConnections } from './connection-limit.ts';
 import { addExplainRoutes, type ExplainSource } from './explain-routes.ts';
-import { addGuard } from './guard.ts';
+import { addGuard, refuse } from './guard.ts';
 import type { LiveState } from './live-state.ts';
 import { addPageRoutes } from './page-routes.ts';
+import { SharedPage } from './shared-page.ts';
 import { StateRoutes } from './state-routes.ts';
 
-/** From a request's first byte to its last, and for the TLS handshake before it. */
-const REQUEST_TIMEOUT_MS = 10_000;
+const LIMITS: AdminLimits = { requestMs: 10_000, answerMs: 30_000, connections: 512 };
 /** Between two requests of a connection. */
 const KEEP_ALIVE_MS = 75_000;
-/** More are closed as they come. */
-const CONNECTIONS_MAX = 512;
 const HEADER_BYTES_MAX = 16 * 1024;
 /** The longest name of a server group, every character of it percent-encoded. */
 const PATH_PART_MAX = 256 * 12;
+
+/** What one client may take of what is there for all. */
+export interface AdminLimits {
+  /** From a request's first byte to its last, and for the TLS handshake before it. */
+  readonly requestMs: number;
+  /** Until a client has taken an answer. */
+  readonly answerMs: number;
+  /** At a time: one more closes an old one. */
+  readonly connections: number;
+}
 
 export interface AdminOptions {
   readonly settings: AdminSettings;
@@ -34,6 +44,8 @@ export interface AdminOptions {
   readonly metricsContentType: string;
   readonly explain: ExplainSource;
   readonly state: LiveState;
+  /** Default: 10 s, 30 s, and 512. */
+  readonly limits?: AdminLimits;
 }
 
 /**
@@ -48,7 +60,7 @@ export class AdminServer {
   readonly #credentials: ReloadedCredentials | undefined;
 
   constructor(options: AdminOptions) {
-    const { settings, clock, log, state } = options;
+    const { settings, clock, log, state, limits = LIMITS } = options;
     const { tls, bearerTokenFile: path, hosts } = settings;
     this.#settings = settings;
     this.#http = Fastify({
@@ -56,16 +68,21 @@ export class AdminServer {
       bodyLimit: 1024,
       routerOptions: { maxParamLength: PATH_PART_MAX },
       forceCloseConnections: true,
-      serverFactory: (handler) => makeServer(handler, tls !== undefined),
+      serverFactory: (handler) => makeServer(handler, tls !== undefined, limits),
+      frameworkErrors: ({ statusCode }, _request, reply) => {
+        void refuse(reply, statusCode ?? 400, 'no path like this is here');
+      },
     });
     this.#token =
       path === undefined ? undefined : new TokenFile({ field: 'Admin.BearerTokenFile', path, clock, log });
     this.#credentials = tls && this.#credentialsOf(tls, clock, log);
     const token = this.#token;
+    limitAnswers(this.#http, clock, limits.answerMs);
     addGuard(this.#http, { hosts, isToken: token && ((text) => token.is(text)) });
     this.#addProbes(options);
+    const metrics = new SharedPage(options.metrics, clock);
     this.#http.get('/metrics', async (_request, reply) =>
-      reply.type(options.metricsContentType).send(await options.metrics()),
+      reply.type(options.metricsContentType).send(await metrics.get()),
     );
     addExplainRoutes(this.#http, options.explain);
     this.#stateRoutes = new StateRoutes(this.#http, state, clock);
@@ -132,18 +149,19 @@ export class AdminServer {
 }
 
 /** @param secure with TLS, whose certificate is set before it listens */
-function makeServer(handler: RequestListener, secure: boolean): Server | TlsServer {
+function makeServer(handler: RequestListener, secure: boolean, limits: AdminLimits): Server | TlsServer {
+  const { requestMs, connections } = limits;
   const options = {
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestMs,
+    headersTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
     // on its own Node looks for requests that take too long only every 30 s
-    connectionsCheckingInterval: 1000,
+    connectionsCheckingInterval: requestMs / 10,
   };
   const server = secure
-    ? createTlsServer({ ...options, handshakeTimeout: REQUEST_TIMEOUT_MS }, handler)
+    ? createTlsServer({ ...options, handshakeTimeout: requestMs }, handler)
     : createServer(options, handler);
-  server.maxConnections = CONNECTIONS_MAX;
+  limitConnections(server, connections);
   return server;
 }

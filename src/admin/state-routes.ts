@@ -3,12 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../runtime/clock.ts';
 import { printable } from '../runtime/text.ts';
+import { atMostAtOnce } from './at-most-at-once.ts';
 import { EventHub } from './event-hub.ts';
 import { headersOf } from './headers-of.ts';
 import type { LiveState } from './live-state.ts';
 
 /** Event streams at a time. */
 const STREAMS_MAX = 64;
+/** A page that is refused asks again 15 s later. */
+const TRENDS_AT_ONCE = 16;
 /** Characters of an answer that are made at a time. */
 const BATCH_LENGTH = 64 * 1024;
 
@@ -23,8 +26,10 @@ export class StateRoutes {
     http.get('/state', (_request, reply) => json(reply, 200).send(this.#hub.stateJson));
     http.get('/events', (request, reply) => this.#events(request, reply));
     http.get('/samples', (request, reply) => this.#samples(request, reply));
-    http.get<{ Params: { group: string } }>('/trends/:group', (request, reply) =>
-      this.#trends(request.params.group, reply),
+    http.get<{ Params: { group: string } }>(
+      '/trends/:group',
+      { onRequest: atMostAtOnce(TRENDS_AT_ONCE) },
+      (request, reply) => this.#trends(request.params.group, reply),
     );
   }
 

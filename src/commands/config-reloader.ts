@@ -22,8 +22,8 @@ export class ConfigReloader {
   readonly #closing = new AbortController();
   /** What the file meant when it was last taken or refused. */
   #known: string;
-  /** Its content when it was last looked at. */
-  #content = '';
+  /** Its content when it was last taken or refused; undefined: it was changing at that time. */
+  #content: string | undefined;
   #asked: 'signal' | 'file' | undefined;
   #reading: Promise<void> | undefined;
 
@@ -71,7 +71,7 @@ export class ConfigReloader {
     while (this.#asked !== undefined && !this.#closing.signal.aborted) {
       const because = this.#asked;
       this.#asked = undefined;
-      const loaded = await this.#settled(because);
+      const loaded = await this.#read(because);
       if (loaded === undefined || this.#closing.signal.aborted) continue;
       this.#known = digestOf(loaded);
       if (loaded.kind === 'valid') this.#app.reload(loaded.configuration, because, loaded.fields);
@@ -80,11 +80,17 @@ export class ConfigReloader {
   }
 
   /** undefined: nothing to take or to refuse, or another reading is asked for already. */
-  async #settled(because: 'signal' | 'file'): Promise<Loaded | undefined> {
+  async #read(because: 'signal' | 'file'): Promise<Loaded | undefined> {
     const content = await contentDigest(this.#file);
     // it is looked at again and again, and to understand it takes its time
     if (because === 'file' && content === this.#content) return undefined;
-    this.#content = content;
+    const loaded = await this.#settled(because);
+    // what was read in between may have been something else
+    this.#content = content === (await contentDigest(this.#file)) ? content : undefined;
+    return loaded;
+  }
+
+  async #settled(because: 'signal' | 'file'): Promise<Loaded | undefined> {
     const loaded = await loadConfiguration(this.#file);
     if (because === 'signal') return loaded;
     if (digestOf(loaded) === this.#known) return undefined;

@@ -13,8 +13,9 @@ export interface TerminalOutput {
 /** And its standard input. */
 export type TerminalInput = NodeJS.ReadableStream & { setRawMode?(raw: boolean): unknown };
 
-const ENTER = '\u001b[?1049h\u001b[?25l';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
+/** Its other screen, no cursor, and no new line where a character is wider than it was counted. */
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const CLEAR_LINE_END = '\u001b[K';
 

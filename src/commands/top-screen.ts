@@ -16,6 +16,8 @@ const INVERSE = '\u001b[7m';
 const PLAIN = '\u001b[0m';
 
 const WARNINGS_ABOVE = 2;
+/** Of the table, even on a small screen; at most half of it. */
+const TABLE_LINES_MIN = 4;
 /** For how long it is said that another process has taken the place of the one before. */
 const RESTART_TOLD_MS = 30_000;
 
@@ -60,12 +62,21 @@ export function topScreen(scene: TopScene, size: TopSize, color: boolean): reado
   const head = [...headLines(scene, size, paint)];
   const { state } = scene.view;
   const { fixed, table } = state === undefined ? NOTHING : bodyOf(scene, state, size, paint);
-  const room = Math.max(0, size.rows - head.length - fixed.length - 1);
+  const least = Math.min(table.length, size.rows >> 1, TABLE_LINES_MIN);
+  const above = aboveTable(head, fixed, size.rows - 1 - least);
+  const room = Math.max(0, size.rows - above.length - 1);
   const from = Math.max(0, Math.min(scene.model.scroll, table.length - room));
-  const lines = [...head, ...fixed, ...table.slice(from, from + room)].slice(0, size.rows - 1);
+  const lines = [...above, ...table.slice(from, from + room)].slice(0, size.rows - 1);
   while (lines.length < size.rows - 1) lines.push('');
   lines.push(paint(INVERSE, footer(scene, from, room, table.length)));
   return lines.map((line) => cut(line, size.columns));
+}
+
+/** On a small screen first what is said of the group makes room for its table, then the end of the head. */
+function aboveTable(head: readonly string[], fixed: readonly string[], most: number): readonly string[] {
+  if (head.length + fixed.length <= most) return [...head, ...fixed];
+  const [heading = ''] = fixed.slice(-1);
+  return [...head.slice(0, Math.max(1, most - 1)), heading];
 }
 
 /** What is shown below the head. */
@@ -83,9 +94,9 @@ type Paint = (code: string, text: string) => string;
 function* headLines(scene: TopScene, size: TopSize, paint: Paint): Generator<string> {
   const { view, model, nowMs } = scene;
   const { state, status, restartedAtMs } = view;
+  yield* statusLines(scene, size, paint);
   const parts = state === undefined ? [] : headParts(state, serverNow(scene));
   for (const line of wrapped(parts, size.columns)) yield paint(BOLD, line);
-  yield* statusLines(scene, size, paint);
   if (status.kind === 'live' && restartedAtMs !== undefined && nowMs - restartedAtMs < RESTART_TOLD_MS) {
     yield paint(YELLOW, 'The control plane was started anew: what it had learned begins again.');
   }
@@ -169,7 +180,8 @@ export function warningLines(state: State): readonly string[] {
 function footer({ model, view }: TopScene, from: number, room: number, total: number): string {
   if (model.typing) return `/${model.filter}_   enter keeps the filter, escape ends it`;
   const groups = view.state?.groups.length ?? 0;
-  const place = total > room ? `${from + 1} to ${Math.min(total, from + room)} of ${total}   ` : '';
+  const place =
+    total > room && room > 0 ? `${from + 1} to ${Math.min(total, from + room)} of ${total}   ` : '';
   const filter = model.filter === '' ? '' : `filter: ${model.filter}   `;
   const which = groups > 1 ? `group ${Math.min(model.group + 1, groups)} of ${groups} (tab)   ` : '';
   return `${which}${filter}${place}? help  q quit  / filter  ← → sort  r reverse  s sidecars  w warnings`;

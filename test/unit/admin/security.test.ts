@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -7,16 +8,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
-import type { AdminServer } from '../../../src/admin/server.ts';
+import type { AdminLimits, AdminOptions, AdminServer } from '../../../src/admin/server.ts';
 import { explain } from '../../../src/commands/explain.ts';
 import { top } from '../../../src/commands/top.ts';
 import type { AdminSettings } from '../../../src/core/model.ts';
 import { messageOf } from '../../../src/runtime/errors.ts';
 import { adminServer } from '../../support/admin-server.ts';
 import { adminSettings } from '../../support/configuration.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { TestCa } from '../../support/pki.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
+const LIMITS: AdminLimits = { requestMs: 10_000, answerMs: 30_000, connections: 512 };
 const TOKEN = 'a-token-of-some-length';
 const PROTECTED = [
   '/',
@@ -45,13 +48,24 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function start(change: Partial<AdminSettings> = {}): Promise<number> {
+async function start(
+  change: Partial<AdminSettings> = {},
+  options: Partial<AdminOptions> = {},
+): Promise<number> {
   const server = adminServer({
     settings: adminSettings(0, change),
     log: pino({ base: null }, { write: (line) => log.push(line) }),
+    ...options,
   });
   servers.push(server);
   return (await server.listen()).port;
+}
+
+/** A connection that asks that, and stays. */
+function hold(port: number, text: string, localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }, () => socket.write(text));
+  sockets.push(socket);
+  return socket;
 }
 
 interface Answer {
@@ -64,7 +78,7 @@ interface Answer {
 function ask(
   port: number,
   path: string,
-  options: { method?: string; headers?: Record<string, string>; ca?: string } = {},
+  options: { method?: string; headers?: Record<string, string>; ca?: string; localAddress?: string } = {},
 ): Promise<Answer> {
   const { ca } = options;
   const send = ca === undefined ? httpRequest : httpsRequest;
@@ -305,12 +319,10 @@ test('event streams are limited', async () => {
 });
 
 test('a request that never ends, and a head that is too long', async () => {
-  const port = await start();
+  const port = await start({}, { limits: { ...LIMITS, requestMs: 200 } });
   const { status } = await ask(port, '/state', { headers: { padding: 'x'.repeat(20_000) } });
   assert.equal(status, 431);
-  const idle = connect(port, '127.0.0.1');
-  sockets.push(idle);
-  idle.write('GET /state HTTP/1.1\r\nHost: localhost\r\nX: ');
+  const idle = hold(port, 'GET /state HTTP/1.1\r\nHost: localhost\r\nX: ');
   const text = await new Promise<string>((resolve) => {
     let all = '';
     idle
@@ -320,4 +332,54 @@ test('a request that never ends, and a head that is too long', async () => {
       });
   });
   assert.match(text, /^HTTP\/1\.1 408/);
+});
+
+test('a client that holds as many connections as there may be keeps nobody out: its oldest one goes', async () => {
+  const port = await start({}, { limits: { ...LIMITS, connections: 4 } });
+  const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  // another client's, which came before all others
+  const other = hold(port, request, '127.0.0.2');
+  await once(other, 'data');
+  const held: Socket[] = [];
+  for (let i = 0; i < 3; i++) {
+    const socket = hold(port, i === 0 ? 'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n' : request);
+    held.push(socket);
+    await once(socket, 'data');
+  }
+  const [first] = held as [Socket];
+  const gone = once(
+    first.on('error', () => undefined),
+    'close',
+  );
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    assert.equal((await ask(port, path, { localAddress: '127.0.0.3' })).status, 200, path);
+  }
+  await gone;
+  other.write(request);
+  await once(other, 'data');
+});
+
+test('an answer that is not taken ends with its connection, a stream goes on', async () => {
+  const clock = new FakeClock();
+  const metrics = (): Promise<string> => Promise.resolve('x'.repeat(16 * 1024 * 1024));
+  const port = await start({}, { clock, metrics });
+  assert.equal((await ask(port, '/metrics')).body.length, 16 * 1024 * 1024);
+  await waitFor('its end', () => clock.pending === 0);
+  const events = hold(port, 'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(events, 'data');
+  const slow = hold(port, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n').pause();
+  await waitFor('the answer', () => clock.pending === 2);
+  const ended = once(slow, 'close');
+  await clock.advance(30_000);
+  slow.resume();
+  await ended;
+  assert.ok(slow.bytesRead < 16 * 1024 * 1024);
+  assert.ok(!events.destroyed);
+});
+
+test('a path that is none is refused like everything else', async () => {
+  const port = await start();
+  const { status, headers, body } = await ask(port, '/trends/%zz<script>');
+  assert.deepEqual([status, headers['x-content-type-options']], [400, 'nosniff']);
+  assert.doesNotMatch(body, /script/);
 });

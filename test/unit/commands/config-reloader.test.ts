@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
 import { ConfigReloader } from '../../../src/commands/config-reloader.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import type { Configuration } from '../../../src/core/model.ts';
@@ -103,6 +105,66 @@ test('a file that is only half written for a moment is not complained about', as
   await clock.advance(1);
   await tells('file two');
   assert.deepEqual(told, ['file two']);
+});
+
+test('a bad file that is mended within the moment, and then is as bad as before, is refused', async () => {
+  const clock = new FakeClock();
+  const bad = 'ServerGroups: 7\n';
+  await writeFile(file, text('one'));
+  await start(clock);
+  const change = async (content: string): Promise<void> => {
+    await writeFile(file, content);
+    await waitFor('a sign of a change', () => clock.pending === 2);
+    await clock.advance(200);
+  };
+  await change(bad);
+  await waitFor('it being read, and waited for', () => clock.pending === 2);
+  await writeFile(file, text('two'));
+  await clock.advance(1000);
+  await tells('file two');
+  await change(bad);
+  await waitFor('the refusal', async () => {
+    await clock.advance(1000);
+    return told.some((line) => line.startsWith('file refused'));
+  });
+});
+
+test('a folder, a pipe, a dead link or an endless device in its place is refused, and the file taken when it is back', async () => {
+  const clock = new FakeClock();
+  await writeFile(file, text('first'));
+  await start(clock);
+  const tellsSoon = (what: RegExp): Promise<boolean> =>
+    waitFor(`${what} in ${told.join()}`, async () => {
+      await clock.advance(1000);
+      return what.test(told.at(-1) ?? '');
+    });
+  const puts = [
+    () => mkdir(file),
+    () => promisify(execFile)('mkfifo', [file]),
+    () => symlink('nowhere', file),
+    () => symlink('/dev/zero', file),
+  ];
+  for (const [index, put] of puts.entries()) {
+    await rm(file);
+    await put();
+    await tellsSoon(/^file refused/);
+    await rm(file, { recursive: true });
+    await writeFile(file, text(`g${index}`));
+    await tellsSoon(new RegExp(`^file g${index}$`));
+  }
+});
+
+test('replaced again and again while signals come, the last one counts and none is half', async () => {
+  await writeFile(file, text('first'));
+  await start();
+  for (let i = 0; i < 100; i++) {
+    await writeFile(join(folder, 'next'), text(`g${i}`));
+    await rename(join(folder, 'next'), file);
+    if (i % 10 === 0) reloader?.reload();
+  }
+  await waitFor('the last one', () => told.at(-1)?.endsWith(' g99'));
+  assert.ok(!told.some((line) => line.includes('refused')));
+  assert.ok(told.length < 30, `${told.length} times`);
 });
 
 test('asked for, it is read and told though nothing has changed; many calls are few readings', async () => {

@@ -17,6 +17,8 @@ before(async () => {
     asked.push(request.url ?? '');
     const body = answers[(request.url ?? '').split('?')[0] ?? ''];
     if (body === undefined) response.writeHead(404).end('none');
+    else if (typeof body === 'number')
+      response.writeHead(body, { location: `http://${address}/other` }).end();
     else response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -137,6 +139,15 @@ describe('nobody to ask', () => {
     const { exit, err } = await run();
     assert.equal(exit, 1);
     assert.match(err, /answered something else than a configuration for \/config_dump: is it/);
+  });
+
+  test('a login in front of it: a redirect is not followed', async () => {
+    for (const status of [302, 401]) {
+      answers = { '/config_dump': status };
+      asked = [];
+      assert.match((await run()).err, new RegExp(`answered ${status} for /config_dump: is it`));
+      assert.deepEqual(asked, ['/config_dump']);
+    }
   });
 
   test('no Plimsoll: an error, and Envoy is looked at all the same', async () => {

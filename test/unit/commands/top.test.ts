@@ -162,6 +162,8 @@ test('a narrow and low terminal: columns make room, lines are cut, the rest is a
     for (const line of terminal.lines) assert.ok(Array.from(line).length <= columns, `${columns}: ${line}`);
   }
   assert.match(terminal.text, /BACKEND +HEALTH +SHARE +INSIDE↓ +QUEUED +RUNNING +KV +WEIGHT +SCORE +AGE/);
+  terminal.resize(20, 5);
+  assert.match(terminal.text, /^plimsoll.*\nBACKEND.*\n10\.0\.3\.50:8000.*\n10\.0\.3\.49:8000/);
   terminal.resize(60, 12);
   assert.match(terminal.text, /BACKEND +HEALTH +SHARE +INSIDE↓ +QUEUED +KV$/m);
   assert.doesNotMatch(terminal.text, /10\.0\.3\.1:8000/);
