@@ -1,5 +1,6 @@
 import { type Admission, INITIAL_ADMISSION } from './admission.ts';
 import { at } from './at.ts';
+import { INITIAL_LAG, type Lag } from './lag.ts';
 import { type BackendMemory, newMemory } from './memory.ts';
 import type { Published } from './publication.ts';
 import { INITIAL_STAY, type Stay } from './residence.ts';
@@ -17,6 +18,7 @@ export interface GroupState {
   readonly residuals: Float64Array;
   readonly paces: Paces;
   readonly stay: Stay;
+  readonly lag: Lag;
   readonly admission: Admission;
   readonly published: Published | undefined;
 }
@@ -30,6 +32,7 @@ export function initialState(): GroupState {
     residuals: new Float64Array(0),
     paces: initialPaces(0),
     stay: INITIAL_STAY,
+    lag: INITIAL_LAG,
     admission: INITIAL_ADMISSION,
     published: undefined,
   };
@@ -40,7 +43,7 @@ export function carryOver(
   before: GroupState,
   roster: Roster,
   nowMs: number,
-): Pick<GroupState, 'memories' | 'residuals' | 'paces'> {
+): Pick<GroupState, 'memories' | 'residuals' | 'paces' | 'lag'> {
   const past = before.roster;
   if (past === roster) return before;
   const joinedAtMs = past === undefined ? undefined : nowMs;
@@ -54,5 +57,6 @@ export function carryOver(
     ),
     residuals: carry(before.residuals, 1),
     paces: { finished: carry(finished, 0), runningSeconds: carry(runningSeconds, 0) },
+    lag: { ...before.lag, history: before.lag.history.map((of) => ({ ...of, shares: carry(of.shares, 0) })) },
   };
 }
