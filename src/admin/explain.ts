@@ -108,11 +108,22 @@ function explainDecision(
 }
 
 function explainGain(value: number, basis: GainBasis): GainExplanation {
-  const { intervalSeconds, delaySeconds, staySeconds, remaining, trust, feedback, meanInside, limit } = basis;
+  const {
+    intervalSeconds,
+    delaySeconds,
+    lagSeconds,
+    staySeconds,
+    remaining,
+    trust,
+    feedback,
+    meanInside,
+    limit,
+  } = basis;
   return {
     value,
     intervalSeconds,
     delaySeconds,
+    lagSeconds,
     staySeconds,
     remainingRatio: remaining,
     trust,

@@ -115,8 +115,10 @@ export interface GainExplanation {
   readonly value: number;
   readonly intervalSeconds: number;
   readonly delaySeconds: number;
+  /** How much older the gauges are than the answers that they came in, s. */
+  readonly lagSeconds: number;
   readonly staySeconds: number;
-  /** exp(-(intervalSeconds + delaySeconds) / staySeconds) */
+  /** exp(-(intervalSeconds + delaySeconds + 2 · lagSeconds) / staySeconds) */
   readonly remainingRatio: number;
   /** 0.7, with `EnvoyLbPolicy: LeastRequest` 0.5 */
   readonly trust: number;

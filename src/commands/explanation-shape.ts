@@ -26,6 +26,7 @@ const gain = objectOf({
   value: aNumber,
   intervalSeconds: aNumber,
   delaySeconds: aNumber,
+  lagSeconds: aNumber,
   staySeconds: aNumber,
   remainingRatio: aNumber,
   trust: aNumber,

@@ -5,6 +5,7 @@ import { backendDecisions } from './decision.ts';
 import { type Freshness, judgeFreshness } from './freshness.ts';
 import { healthsOf } from './health.ts';
 import { keepsWeights, keptWeights } from './kept.ts';
+import { observeLag, rememberShares } from './lag.ts';
 import { remember } from './memory.ts';
 import { isClosed, type LoopInput, underShareInForce } from './loop.ts';
 import type { CollectRun, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
@@ -66,8 +67,15 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   });
   const elapsedSeconds = (nowMs - (before.evaluatedAtMs ?? nowMs)) / 1000;
   const { intervalSeconds } = settings.collect;
-  const observed = stayObservation(past, memories, roster.shares, { nowMs, elapsedSeconds, intervalSeconds });
+  const times = { nowMs, elapsedSeconds, intervalSeconds };
+  const observed = stayObservation(past, memories, roster.shares, times);
   const stay = observeStay(before.stay, observed);
+  const lag = observeLag(learned.lag, {
+    past,
+    present: memories,
+    counts: (index) => at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
+    ...times,
+  });
   const counts = (index: number): boolean =>
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
@@ -82,6 +90,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     settings,
     nowMs,
     delaySeconds,
+    lagSeconds: lag.seconds,
     staySeconds: stay.seconds,
     roster,
     memories,
@@ -124,6 +133,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     residuals: weighing.capacities.residuals,
     paces,
     stay,
+    lag: rememberShares(lag, published, roster, times),
     admission,
     published,
     computed,

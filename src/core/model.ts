@@ -389,6 +389,8 @@ export interface SignalBasis {
 export interface GainBasis {
   readonly intervalSeconds: number;
   readonly delaySeconds: number;
+  /** L of the rule: how much older the gauges are than the answers that they came in, in whole intervals; counts twice. */
+  readonly lagSeconds: number;
   readonly staySeconds: number;
   /** A of the rule: the part of the requests seen that are still there when the weights are in force. */
   readonly remaining: number;

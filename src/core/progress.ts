@@ -19,6 +19,8 @@ export interface Progress {
   /** The engine's own end-to-end latency, s, and how many requests it is of. */
   readonly latencySum: number;
   readonly latencyCount: number;
+  /** Requests that came, less those that were cancelled; at least 0. */
+  readonly arrived: number;
 }
 
 const NEWCOMERS_PER_SECOND = 64;
@@ -50,10 +52,13 @@ export function progressOf(
   const insideBefore = insideOf(past);
   const finished = sample.finished - past.finished;
   const most = credibleFinished(Math.max(inside, insideBefore), seconds);
+  const credible = credibleInside(inside, insideBefore, seconds);
+  const credibleFinish = Math.min(finished, most / SHORTEST_SECONDS);
   return {
     seconds,
-    inside: credibleInside(inside, insideBefore, seconds),
-    finished: Math.min(finished, most / SHORTEST_SECONDS),
+    inside: credible,
+    finished: credibleFinish,
+    arrived: Math.max(0, credible - credibleInside(insideBefore, inside, seconds) + credibleFinish),
     mostFinished: Math.min(finished, most / SHORTEST_SERVED_SECONDS),
     runningSeconds: runningBetween(past.running, sample.running, seconds),
     ...latencyBetween(past, sample),

@@ -1,5 +1,6 @@
 import { type Admission, INITIAL_ADMISSION } from './admission.ts';
 import { at } from './at.ts';
+import { INITIAL_LAG, type Lag } from './lag.ts';
 import { type BackendMemory, newMemory } from './memory.ts';
 import type { Published } from './publication.ts';
 import { INITIAL_STAY, type Stay } from './residence.ts';
@@ -17,6 +18,7 @@ export interface GroupState {
   readonly residuals: Float64Array;
   readonly paces: Paces;
   readonly stay: Stay;
+  readonly lag: Lag;
   readonly admission: Admission;
   readonly published: Published | undefined;
   /** What the rule came to: the same object as `published`, except while the group is observed. */
@@ -32,6 +34,7 @@ export function initialState(): GroupState {
     residuals: new Float64Array(0),
     paces: initialPaces(0),
     stay: INITIAL_STAY,
+    lag: INITIAL_LAG,
     admission: INITIAL_ADMISSION,
     published: undefined,
     computed: undefined,
@@ -43,7 +46,7 @@ export function carryOver(
   before: GroupState,
   roster: Roster,
   nowMs: number,
-): Pick<GroupState, 'memories' | 'residuals' | 'paces'> {
+): Pick<GroupState, 'memories' | 'residuals' | 'paces' | 'lag'> {
   const past = before.roster;
   if (past === roster) return before;
   const joinedAtMs = past === undefined ? undefined : nowMs;
@@ -57,5 +60,6 @@ export function carryOver(
     ),
     residuals: carry(before.residuals, 1),
     paces: { finished: carry(finished, 0), runningSeconds: carry(runningSeconds, 0) },
+    lag: { ...before.lag, history: before.lag.history.map((of) => ({ ...of, shares: carry(of.shares, 0) })) },
   };
 }

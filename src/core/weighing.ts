@@ -45,6 +45,7 @@ export interface WeighingInput {
   readonly settings: LoadAwareSettings;
   readonly nowMs: number;
   readonly delaySeconds: number;
+  readonly lagSeconds: number;
   readonly staySeconds: number;
   readonly roster: Roster;
   readonly memories: readonly BackendMemory[];
@@ -97,11 +98,12 @@ export function configuredWeights({ shares }: Roster, { uses }: Freshness): Floa
 }
 
 function weighByPolicy(input: WeighingInput, loads: Loads, signals: readonly WeighedSignal[]): Weighing {
-  const { group, settings, delaySeconds, staySeconds, freshness } = input;
+  const { group, settings, delaySeconds, lagSeconds, staySeconds, freshness } = input;
   const basis = gainBasis({
     meanInside: loads.means.inside,
     intervalSeconds: settings.collect.intervalSeconds,
     delaySeconds,
+    lagSeconds,
     staySeconds,
     envoyLbPolicy: group.envoyLbPolicy,
   });

@@ -76,8 +76,8 @@ class LoadByHand {
   #gain(): number {
     const { gain, envoyLbPolicy } = this.#decision;
     if (gain === null) throw new Error('balanced without a gain');
-    const { intervalSeconds, delaySeconds, staySeconds } = gain;
-    const remaining = Math.exp(-(intervalSeconds + delaySeconds) / staySeconds);
+    const { intervalSeconds, delaySeconds, lagSeconds, staySeconds } = gain;
+    const remaining = Math.exp(-(intervalSeconds + delaySeconds + 2 * lagSeconds) / staySeconds);
     const trust = envoyLbPolicy === 'LeastRequest' ? 0.5 : 0.7;
     return Math.min(clamp(inside(this.#means) / 16, 1, 3), (trust * remaining) / (1 - remaining));
   }

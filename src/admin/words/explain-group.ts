@@ -121,12 +121,15 @@ function keptWords({ keptRatio, calmSeconds }: NonNullable<AdmissionExplanation[
 
 function gainLines(gain: GainExplanation | null): readonly string[] {
   if (gain === null) return [];
-  const { value, intervalSeconds, delaySeconds, staySeconds, remainingRatio: remaining, trust } = gain;
-  const age = intervalSeconds + delaySeconds;
+  const { value, intervalSeconds, delaySeconds, lagSeconds, staySeconds, trust } = gain;
+  const remaining = gain.remainingRatio;
+  const age = intervalSeconds + delaySeconds + 2 * lagSeconds;
+  const lag = lagSeconds > 0 ? ` + twice a lag of ${figure(lagSeconds)} s` : '';
   const limited = gain.feedback > gain.limit;
   return [
     `Gain ${figure(value)}: how strongly weights answer to a difference in load.`,
-    `  A sample is ${figure(age)} s old before weights of a newer one are in force (Interval ${figure(intervalSeconds)} s + delay ${figure(delaySeconds)} s),`,
+    `  A sample is ${figure(age)} s old before weights of a newer one are in force (Interval ${figure(intervalSeconds)} s + delay ${figure(delaySeconds)} s${lag}),`,
+    ...(lagSeconds > 0 ? [`  as requests show in the metrics only so long after weights sent them,`] : []),
     `  and a request stays ${figure(staySeconds)} s: exp(-${figure(age)} / ${figure(staySeconds)}) = ${figure(remaining)} of what it counted is still there.`,
     `  ${figure(trust)} × ${figure(remaining)} / (1 - ${figure(remaining)}) = ${figure(gain.feedback)}, ${limited ? 'limited to' : 'below the limit of'} ${figure(gain.limit)}: ${figure(gain.meanInsideRequests)} requests inside on average / 16, but 1 to 3.`,
   ];

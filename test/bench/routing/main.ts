@@ -17,6 +17,7 @@
  *
  * Finished cells are kept in .cache/bench-routing: run it again to go on. Linux only.
  */
+import { setMaxListeners } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -99,6 +100,8 @@ async function play(
   // What cannot be built would fail every cell.
   builtPlimsoll();
   const stop = new AbortController();
+  // each cell in play has some
+  setMaxListeners(0, stop.signal);
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(INTERRUPTED);
     say('Interrupted. Finished cells are kept: run it again to go on.');

@@ -121,6 +121,8 @@ export interface CellResult {
   /** Counted time, s. */
   readonly seconds: number;
   readonly commit: string;
+  /** Whether measured files differed from the commit; missing: it was not looked at. */
+  readonly changed?: boolean;
   readonly cores: number;
   /** Why the cell does not count; empty: it does. */
   readonly disturbances: readonly string[];

@@ -1,4 +1,5 @@
 import { sleep, systemClock } from '../../../src/runtime/clock.ts';
+import { PlimsollError } from '../../../src/runtime/errors.ts';
 import { builtPlimsoll } from './built-plimsoll.ts';
 import { type CountedFigures, CountedTime } from './counted-time.ts';
 import { Fleet } from './fleet.ts';
@@ -16,7 +17,7 @@ export interface PlayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** More than the generator waits for. */
+/** After the end of the counted time; the generator gives up long before. */
 const LAST_ANSWERS_MS = 120_000;
 
 /**
@@ -73,10 +74,11 @@ async function play(
     await until(seconds);
     const figures = await counted.end();
     await happenings;
-    // an abort, too, ends the wait for the last answers
-    await Promise.race([load, sleep(systemClock, LAST_ANSWERS_MS, end)]);
+    const fates = await Promise.race([load, sleep(systemClock, LAST_ANSWERS_MS, end)]);
     end.throwIfAborted();
-    return { fates: await load, figures };
+    if (typeof fates === 'boolean')
+      throw new PlimsollError('io', 'the load generator does not come to its end');
+    return { fates, figures };
   } finally {
     failure.abort();
   }

@@ -20,9 +20,18 @@ function ofProcess(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Watches over how much of the machine's processor time is used, by whomever. */
+/** Since the machine started. */
+export interface MachineTicks {
+  readonly busy: number;
+  readonly total: number;
+}
+
+/**
+ * Watches over how much of the machine's processor time is used, by whomever but niced processes: those give way at
+ * once. What they do in the kernel counts all the same, since Linux does not tell it apart.
+ */
 export class MachineLoad {
-  readonly #samples: { readonly busy: number; readonly total: number }[] = [machineTicks()];
+  readonly #samples: MachineTicks[] = [machineTicks()];
   readonly #window: number;
 
   /** @param window looks that a share is taken over */
@@ -46,10 +55,16 @@ export class MachineLoad {
   }
 }
 
-function machineTicks(): { readonly busy: number; readonly total: number } {
-  const [, ...fields] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/\s+/);
+function machineTicks(): MachineTicks {
+  return ticksOf(readFileSync('/proc/stat', 'utf8'));
+}
+
+/** @param stat the contents of /proc/stat */
+export function ticksOf(stat: string): MachineTicks {
+  const [, ...fields] = stat.split('\n', 1)[0]!.split(/\s+/);
   // user nice system idle iowait irq softirq steal; time of guests is part of user and nice
   const ticks = fields.slice(0, 8).map(Number);
+  const [, nice = 0, , idle = 0, iowait = 0] = ticks;
   const total = ticks.reduce((sum, value) => sum + value, 0);
-  return { busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0), total };
+  return { busy: total - nice - idle - iowait, total };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** Of the repository. */
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const BENCH = 'test/bench/routing';
 /**
  * Files of the bench that no measured figure depends on: they plan, keep, judge and show, and what they ask of a cell is
@@ -32,19 +33,30 @@ export const BESIDE: ReadonlySet<string> = new Set(
   ].map((name) => join(BENCH, name)),
 );
 
+/** What `npm run build` makes of the locked dependencies is not here on a fresh checkout, and would say nothing new. */
+const GENERATED = join('protos', 'generated');
+
 /**
  * The version of what is measured: 12 hexadecimal digits over the contents of the product, its locked dependencies and
  * the part of the bench that plays a cell. A commit that touches only documents keeps it, an edit without commit does not.
  */
 export function productVersion(): string {
-  const files = ['src', BENCH].flatMap(filesBelow).filter((file) => !BESIDE.has(file));
   const hash = createHash('sha256');
-  for (const file of ['package-lock.json', ...files.toSorted()])
+  for (const file of measuredFiles())
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(ROOT, file)))
       .update('\0');
   return hash.digest('hex').slice(0, 12);
+}
+
+/** Of which {@link productVersion} is, in the order in which they count. */
+export function measuredFiles(): readonly string[] {
+  const files = ['src', 'protos', BENCH].flatMap(filesBelow);
+  return [
+    'package-lock.json',
+    ...files.filter((file) => !BESIDE.has(file) && dirname(file) !== GENERATED).toSorted(),
+  ];
 }
 
 function filesBelow(folder: string): readonly string[] {

@@ -85,7 +85,7 @@ export function reportOf(rows: readonly Row[], product: string): Report {
   const scenarios = [...new Set(played.map(({ scenario }) => scenario))];
   return {
     product,
-    commits: [...new Set(cells.map(({ commit }) => commit.slice(0, COMMIT_DIGITS)))],
+    commits: [...new Set(cells.map(commitText))],
     cores: [...new Set(cells.map(({ cores }) => cores))],
     scenarios: scenarios.map((scenario) => ({
       scenario,
@@ -93,6 +93,10 @@ export function reportOf(rows: readonly Row[], product: string): Report {
     })),
     goals: judge(GOALS, played),
   };
+}
+
+function commitText({ commit, changed }: CellResult): string {
+  return `${commit.slice(0, COMMIT_DIGITS)}${changed ? ' with changes' : ''}`;
 }
 
 /** As {@link JSON.stringify}, with infinite figures as the text `Infinity` and missing ones as null. */

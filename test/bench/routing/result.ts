@@ -5,6 +5,7 @@ import type { BackendsAnswer } from './backends.ts';
 import type { CountedFigures } from './counted-time.ts';
 import type { Fate, GeneratorAnswer } from './generator.ts';
 import { type CellResult, type CellSpec, LONG_PROMPT_TOKENS, type Requests } from './model.ts';
+import { measuredFiles, ROOT } from './product.ts';
 import type { Offered } from './trace.ts';
 
 /** Beyond these a cell does not count. */
@@ -45,7 +46,7 @@ export function resultOf(measured: Measured): CellResult {
     rateFactor,
     attempt,
     seconds: scenario.stretches.reduce((sum, { seconds }) => sum + seconds, 0),
-    commit: commit(),
+    ...checkout(),
     cores: availableParallelism(),
     disturbances: disturbances(lateP99Ms, machineCpu, rows),
     lateP99Ms,
@@ -107,12 +108,19 @@ function failures(rows: readonly Row[]): Readonly<Record<string, number>> {
   return Object.fromEntries(counts);
 }
 
-let known: string | undefined;
+let known: Pick<CellResult, 'commit' | 'changed'> | undefined;
 
-/** The commit of the working tree; whether it has changes since is not told. */
-function commit(): string {
-  known ??= execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+/** What is checked out, and whether files that are measured differ from it. */
+function checkout(): Pick<CellResult, 'commit' | 'changed'> {
+  known ??= {
+    commit: git('rev-parse', 'HEAD'),
+    changed: git('status', '--porcelain', '--', ...measuredFiles()) !== '',
+  };
   return known;
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
 }
 
 function tenthsOrNull(value: number | undefined): number | null {

@@ -58,6 +58,17 @@ test('Observe: what sidecars have, and what they would have', () => {
   assertGolden('explain/observed.txt', explainText(explanationAfter(decisions), PLAIN));
 });
 
+test('gauges that show requests late', () => {
+  const { published, ...rest } = explanationOf(new Fleet(2).step([busy(1, 30), busy(1, 20)]));
+  const gain = { ...published.decision.gain!, lagSeconds: 3 };
+  const text = explainText(
+    { ...rest, published: { ...published, decision: { ...published.decision, gain } } },
+    PLAIN,
+  );
+  assert.match(text, /A sample is 7.1 s old .* \(Interval 1 s \+ delay 0.1 s \+ twice a lag of 3 s\),$/m);
+  assert.match(text, /^  as requests show in the metrics only so long after weights sent them,$/m);
+});
+
 test('gauges that stand still: a trickle', () => {
   const fleet = new Fleet(3);
   const decisions = Array.from({ length: 12 }, (_, step) =>

@@ -7,6 +7,7 @@ const TYPICAL: GainInput = {
   meanInside: 100,
   intervalSeconds: 1,
   delaySeconds: 0.1,
+  lagSeconds: 0,
   staySeconds: 8,
   envoyLbPolicy: 'RoundRobin',
 };
@@ -48,7 +49,7 @@ test('sidecars that weigh in their own requests are corrected less', () => {
   assert.ok(Math.abs(ratio - 0.5 / 0.7) < 1e-12);
 });
 
-test('the gain falls with the interval and with the delay, and rises with the stay', () => {
+test('the gain falls with the interval, the delay and the lag, and rises with the stay', () => {
   const seconds = fc.double({ min: 0.1, max: 50, noNaN: true });
   fc.assert(
     fc.property(
@@ -62,6 +63,9 @@ test('the gain falls with the interval and with the delay, and rises with the st
         assert.ok(gain >= 0 && gain <= 3);
         assert.ok(gainOf({ ...input, intervalSeconds: intervalSeconds + more }) <= gain);
         assert.ok(gainOf({ ...input, delaySeconds: delaySeconds + more }) <= gain);
+        assert.ok(
+          gainOf({ ...input, lagSeconds: more }) <= gainOf({ ...input, delaySeconds: delaySeconds + more }),
+        );
         assert.ok(gainOf({ ...input, staySeconds: staySeconds + more }) >= gain);
       },
     ),

@@ -48,6 +48,13 @@ test('arms that were disturbed alike share a note', () => {
   assert.deepEqual(notes, ['- ‡ ROUND_ROBIN; LEAST_REQUEST; Plimsoll: seed 1 is left out: busy']);
 });
 
+test('a checkout with changes is marked beside its commit', () => {
+  const row = rowOf(scenarioOf('equal-0.6'), 'adaptive');
+  const cells = row.cells.map((cell) => ({ ...cell, commit: '0123456789abcdef', changed: true }));
+  const text = reportToMarkdown(reportOf([row, { ...row, arm: 'round-robin', cells }], 'made'));
+  assert.match(text, /^Commit 0123abc, 0123456789 with changes, version made /);
+});
+
 test('each number of sidecars has a table', () => {
   const rows = [1, 4].flatMap((sidecars) =>
     HEADLINE_ARMS.map((arm) => ({ ...rowOf(scenarioOf('equal-0.85'), arm), sidecars })),
