@@ -51,6 +51,11 @@ function hasColor(): boolean {
   return process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
 }
 
+/** undefined: there is no terminal. */
+function columns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
 const configFile = (): Option =>
   new Option('--config <file>', 'the configuration, YAML or JSON (required)').makeOptionMandatory();
 
@@ -133,7 +138,10 @@ program
   .option('--json', 'print JSON', false)
   .action(async (group: string, backend: string | undefined, options: AskFlags) => {
     const { explain } = await import('./commands/explain.ts');
-    process.exitCode = await explain({ ...options, group, backend, color: hasColor() }, io);
+    process.exitCode = await explain(
+      { ...options, group, backend, color: hasColor(), columns: columns() },
+      io,
+    );
   });
 
 program
@@ -230,7 +238,7 @@ program
   .option('--json', 'print JSON', false)
   .action(async (file: string, { group, picture, ...options }: ReplayFlags) => {
     const { replay } = await import('./commands/replay.ts');
-    process.exitCode = await replay({ ...options, file, group, picture }, io);
+    process.exitCode = await replay({ ...options, file, group, picture, columns: columns() }, io);
   });
 
 interface ProbeOptions {
@@ -298,6 +306,14 @@ program
   });
 
 for (const command of program.commands) command.addHelpText('after', examplesOf(command.name()));
+for (const command of [program, ...program.commands]) {
+  const name = command === program ? 'plimsoll' : `plimsoll ${command.name()}`;
+  command.configureOutput({
+    outputError: (text, write) => {
+      write(text.replace(/^error:/, `${name}:`));
+    },
+  });
+}
 
 function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('An integer is needed.');
