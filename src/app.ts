@@ -211,9 +211,9 @@ export class App {
     const room = roomForConnections();
     if (room < xds.limits.streams) {
       const { streams } = xds.limits;
-      this.#log.warn(
+      this.#log.info(
         { streams, room },
-        'the limit of open files lets in fewer connections than Xds.Limits.Streams',
+        'the limit of open files (ulimit -n) lets in fewer connections than Xds.Limits.Streams',
       );
     }
     this.#endWatch = watchEventLoop(this.#clock, (lateMs) => {
@@ -236,7 +236,8 @@ export class App {
     const fixed = FIXED_PARTS.filter(
       (part) => JSON.stringify(before[part]) !== JSON.stringify(configuration[part]),
     );
-    for (const part of fixed) {
+    const needsRestart = FIXED_FIELDS.filter((_, index) => fixed.includes(FIXED_PARTS[index] ?? 'log'));
+    for (const part of needsRestart) {
       this.#log.warn(`a change of ${part} needs a restart; the value from before stays in force`);
     }
     if (before.listeners.length > 0 && configuration.listeners.length === 0) {
@@ -251,7 +252,6 @@ export class App {
     }
     this.#metrics.reloaded('success');
     const changes = fields === undefined ? [] : this.#inForce.replace(fields);
-    const needsRestart = FIXED_FIELDS.filter((_, index) => fixed.includes(FIXED_PARTS[index] ?? 'log'));
     this.#state.configuration.taken(because, this.#inForce.yaml, changes, needsRestart);
     this.#log.info(
       { because, changes, serverGroups: configuration.serverGroups.length },

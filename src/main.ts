@@ -52,6 +52,11 @@ function hasColor(): boolean {
   return terminalKind(process.stdout, process.env) === 'colored';
 }
 
+/** undefined: there is no terminal. */
+function columns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
 const configFile = (): Option =>
   new Option('--config <file>', 'the configuration, YAML or JSON (required)').makeOptionMandatory();
 
@@ -134,7 +139,10 @@ program
   .option('--json', 'print JSON', false)
   .action(async (group: string, backend: string | undefined, options: AskFlags) => {
     const { explain } = await import('./commands/explain.ts');
-    process.exitCode = await explain({ ...options, group, backend, color: hasColor() }, io);
+    process.exitCode = await explain(
+      { ...options, group, backend, color: hasColor(), columns: columns() },
+      io,
+    );
   });
 
 program
@@ -232,7 +240,7 @@ program
   .option('--json', 'print JSON', false)
   .action(async (file: string, { group, picture, ...options }: ReplayFlags) => {
     const { replay } = await import('./commands/replay.ts');
-    process.exitCode = await replay({ ...options, file, group, picture }, io);
+    process.exitCode = await replay({ ...options, file, group, picture, columns: columns() }, io);
   });
 
 interface ProbeOptions {
@@ -300,6 +308,14 @@ program
   });
 
 for (const command of program.commands) command.addHelpText('after', examplesOf(command.name()));
+for (const command of [program, ...program.commands]) {
+  const name = command === program ? 'plimsoll' : `plimsoll ${command.name()}`;
+  command.configureOutput({
+    outputError: (text, write) => {
+      write(text.replace(/^error:/, `${name}:`));
+    },
+  });
+}
 
 function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('An integer is needed.');

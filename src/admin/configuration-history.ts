@@ -76,8 +76,9 @@ export class ConfigurationHistory {
     }
     if (this.#needsRestart.length > 0) {
       warnings.push({
-        text: `${this.#needsRestart.join(' and ')} of the file ${this.#needsRestart.length === 1 ? 'is' : 'are'} another than in force`,
-        remedy: 'A change there needs a restart; sidecars keep what they have meanwhile.',
+        text: `a change of ${this.#needsRestart.join(' and ')} waits for a restart`,
+        remedy:
+          'The value from before stays in force until Plimsoll is started anew; sidecars keep what they have meanwhile.',
       });
     }
     return warnings;

@@ -33,6 +33,11 @@ export interface ExplainInput {
   readonly wanted: (of: BackendDecision) => boolean;
 }
 
+/** What `published.decision` tells of: where sidecars have the configured weights, what they would be told. */
+export function shownDecision({ newest, published }: GroupStatus): GroupDecision {
+  return newest.observing ? newest : published.decision;
+}
+
 /** Puts where a group stands into the form that `/explain` has. */
 export function explainGroup({ status, nowMs, openStreams, wanted }: ExplainInput): GroupExplanation {
   const { published, newest } = status;
@@ -45,7 +50,7 @@ export function explainGroup({ status, nowMs, openStreams, wanted }: ExplainInpu
       reason: decision.publish ?? null,
       firstAcknowledgementSeconds:
         firstAcknowledgedAtMs === undefined ? null : (firstAcknowledgedAtMs - atMs) / 1000,
-      decision: explainDecision(newest.observing ? newest : decision, nowMs, wanted),
+      decision: explainDecision(shownDecision(status), nowMs, wanted),
     },
     newest:
       newest === decision || newest.observing
@@ -86,10 +91,11 @@ function explainDecision(
   nowMs: number,
   wanted: ExplainInput['wanted'],
 ): DecisionExplanation {
-  const { mode, basis, warnings, atMs } = decision;
+  const { mode, basis, warnings, atMs, observing } = decision;
   return {
     ageSeconds: (nowMs - atMs) / 1000,
     mode,
+    observing,
     policy: basis.policy ?? null,
     envoyLbPolicy: basis.envoyLbPolicy,
     gain: basis.gain === undefined ? null : explainGain(decision.gain, basis.gain),

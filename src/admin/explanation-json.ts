@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { GroupDecision } from '../core/model.ts';
-import { type ExplainInput, explainBackend, explainGroup } from './explain.ts';
+import { type ExplainInput, explainBackend, explainGroup, shownDecision } from './explain.ts';
 import type { DecisionExplanation } from './explanation.ts';
 
 /** Characters that are made at a time: some fifty backends, in a few milliseconds. */
@@ -26,7 +26,7 @@ function* pieces(input: ExplainInput): Generator<string> {
   const { published, newest, ...group } = explainGroup({ ...input, wanted: () => false });
   const { status } = input;
   yield `${opened(group)},"published":`;
-  yield* withBackends(published, status.published.decision, input);
+  yield* withBackends(published, shownDecision(status), input);
   yield ',"newest":';
   if (newest === null) yield 'null';
   else yield* withBackends(newest, status.newest, input);

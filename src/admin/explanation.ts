@@ -65,6 +65,8 @@ export interface NewestExplanation {
 export interface DecisionExplanation {
   readonly ageSeconds: number;
   readonly mode: GroupMode;
+  /** `Mode: Observe`: no residual of a learned capacity changes, since the load does not answer to these weights. */
+  readonly observing: boolean;
   /** null: the group has no load-aware extension. */
   readonly policy: PolicyName | null;
   readonly envoyLbPolicy: EnvoyLbPolicy;
@@ -198,7 +200,8 @@ export interface SignalExplanation {
 /**
  * `computedWeight` is `keptWeight`, or else configuredShare · capacity · loadFactor, at most `slowStart.mostWeight` and
  * `trickle.mostWeight`. Over `meanComputedWeight` and times `weightScale` it is `unditheredWeight`; the published
- * `weight` is that shifted by at most 0.1 %, rounded, at least 1.
+ * `weight` is that shifted by at most 0.1 %, rounded, at least 1. While the group is observed, `weight` and `shareRatio`
+ * are what sidecars would have, and so of an earlier evaluation where the shares have moved too little since.
  */
 export interface BackendExplanation {
   readonly backend: BackendId;

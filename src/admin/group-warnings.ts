@@ -8,11 +8,11 @@ const WEAK_GAIN = 0.1;
 /** What to do about each warning of the rule, by how it begins. */
 const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
   [
-    'no backend answers: what is published',
+    'no backend gives metrics: what is published',
     'Look whether this machine still reaches the backends; the causes are listed with them. Sidecars go on with what they have.',
   ],
   [
-    'no backend answers: configured',
+    'no backend gives metrics: configured',
     'Look whether this machine reaches the backends, and whether HttpMetricCollect is right; until then traffic goes by the configured weights.',
   ],
   [

@@ -6,6 +6,7 @@ import { duration } from './words/figures.ts';
 /** The first miss is nothing to worry about. */
 const MISSED_MIN = 2;
 const NAMES_SHOWN = 3;
+const STATUSES_SHOWN = 3;
 
 /** What a cause is called, and what to do about it. */
 const CAUSES: Readonly<Record<CollectFailureKind, readonly [words: string, remedy: string]>> = {
@@ -26,7 +27,7 @@ const CAUSES: Readonly<Record<CollectFailureKind, readonly [words: string, remed
     'The engine is too busy to answer, or packets to it are dropped: try its metrics page with curl from this machine. MetricCollector.Timeout may be raised.',
   ],
   status: [
-    'an error as the answer',
+    'status',
     'Look whether HttpMetricCollect has the right Path, Method and Host, and at the log of the engine.',
   ],
   not_metrics: [
@@ -92,6 +93,14 @@ function warningOf(
     ages.length === 0 ? 'never given metrics' : `had no metrics for ${duration(Math.round(oldest / 1000))}`;
   const [one] = silent;
   // of a single one its own words say more than the kind
-  const why = many || one?.failure === undefined ? words : printable(one.failure.message, 200);
+  const several = cause === 'status' ? statusesOf(silent) : words;
+  const why = many || one?.failure === undefined ? several : printable(one.failure.message, 200);
   return { text: `${who} ${span}: ${why}`, remedy };
+}
+
+/** `status 404, status 503` */
+function statusesOf(silent: readonly BackendDecision[]): string {
+  const statuses = [...new Set(silent.flatMap(({ failure }) => failure?.message ?? []))];
+  const more = statuses.length > STATUSES_SHOWN ? ' and others' : '';
+  return printable(statuses.slice(0, STATUSES_SHOWN).join(', ')) + more;
 }

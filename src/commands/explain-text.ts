@@ -2,6 +2,7 @@ import type { BackendExplanation, GroupExplanation } from '../admin/explanation.
 import { backendLines } from '../admin/words/explain-backend.ts';
 import { groupLines } from '../admin/words/explain-group.ts';
 import { figure, percent } from '../admin/words/figures.ts';
+import { wrapped } from './wrapped.ts';
 
 /** More backends get a line each. */
 const FULL_MAX = 16;
@@ -15,17 +16,25 @@ export interface ExplainStyle {
   /** With the arithmetic of every backend, however many there are. */
   readonly full: boolean;
   readonly color: boolean;
+  /** Of the terminal: sentences are wrapped there, tables are not; undefined: nothing is. */
+  readonly columns: number | undefined;
 }
 
 /** What an operator reads: the group, then its backends, the largest share first. */
-export function explainText(explanation: GroupExplanation, { full, color }: ExplainStyle): string {
+export function explainText(explanation: GroupExplanation, { full, color, columns }: ExplainStyle): string {
   const backends = explanation.published.decision.backends.toSorted((a, b) => b.shareRatio - a.shareRatio);
+  const isFull = full || backends.length <= FULL_MAX;
+  const wrap = (line: string): readonly string[] => {
+    const style = color ? styleOf(line) : '';
+    return wrapped(line, columns).map((part) => (style === '' ? part : style + part + PLAIN));
+  };
   const lines = [
-    ...groupLines(explanation),
-    '',
-    ...(full || backends.length <= FULL_MAX ? inFull(explanation, backends) : inShort(explanation, backends)),
+    ...[...groupLines(explanation), ''].flatMap(wrap),
+    ...(isFull
+      ? inFull(explanation, backends).flatMap(wrap)
+      : inShort(explanation, backends).map((line) => (color ? colored(line) : line))),
   ];
-  return lines.map((line) => `${color ? colored(line) : line}\n`).join('');
+  return `${lines.join('\n')}\n`;
 }
 
 function inFull({ published, newest }: GroupExplanation, backends: readonly BackendExplanation[]) {
@@ -59,7 +68,13 @@ function rowOf(of: BackendExplanation): readonly string[] {
 }
 
 function colored(line: string): string {
-  if (line.startsWith('Warning:')) return YELLOW + line + PLAIN;
-  if (line.includes('UNHEALTHY')) return RED + line + PLAIN;
-  return /^\S+: /.test(line) ? BOLD + line + PLAIN : line;
+  const style = styleOf(line);
+  return style === '' ? line : style + line + PLAIN;
+}
+
+/** Empty: none. */
+function styleOf(line: string): string {
+  if (line.startsWith('Warning:')) return YELLOW;
+  if (line.includes('UNHEALTHY')) return RED;
+  return /^\S+: /.test(line) ? BOLD : '';
 }

@@ -14,6 +14,8 @@ export interface ExplainOptions extends AdminFlags {
   readonly backend: string | undefined;
   readonly json: boolean;
   readonly color: boolean;
+  /** Of the terminal; undefined: there is none. */
+  readonly columns: number | undefined;
 }
 
 const NAMES_SHOWN = 10;
@@ -37,7 +39,11 @@ export async function explain(
     io.out(
       options.json
         ? `${JSON.stringify(read.explanation, null, 2)}\n`
-        : explainText(read.explanation, { full: options.backend !== undefined, color: options.color }),
+        : explainText(read.explanation, {
+            full: options.backend !== undefined,
+            color: options.color,
+            columns: options.columns,
+          }),
     );
     return EXIT.ok;
   }

@@ -170,6 +170,7 @@ const backend = objectOf({
 const decision = objectOf({
   ageSeconds: aNumber,
   mode: oneOf(['balanced', 'kept', 'configured']),
+  observing: aFlag,
   policy: orNull(oneOf(['Adaptive', 'Linear'])),
   envoyLbPolicy: oneOf(['LeastRequest', 'RoundRobin']),
   gain: orNull(gain),

@@ -4,6 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import type { RecordedLine } from '../replay/recording.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import { fileFault } from '../runtime/file-fault.ts';
 import { printable } from '../runtime/text.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { readLine } from './recording-shape.ts';
@@ -59,7 +60,7 @@ async function openFile(path: string): Promise<ReadStream> {
     await handle.close();
     if (bytesRead === 2 && magic[0] === 0x1f && magic[1] === 0x8b) return createReadStream(path);
   } catch (error) {
-    throw new PlimsollError('io', `${printable(path)} cannot be read: ${messageOf(error)}`);
+    throw new PlimsollError('io', `${printable(path)} cannot be read: ${fileFault(error)}`);
   }
   throw new PlimsollError('usage', `${printable(path)} is no recording: it is not compressed with gzip`);
 }

@@ -5,6 +5,7 @@ import type {
   SampleGroups,
   SampleHeader,
 } from '../admin/sample-shape.ts';
+import type { BalanceSettings, MarkSettings, SaturationSettings, Scorer } from '../core/model.ts';
 import { SAMPLE_FORMAT } from '../admin/sample-shape.ts';
 import type { RecordedLine, RecordingEnd, RecordingGap } from '../replay/recording.ts';
 import {
@@ -56,6 +57,34 @@ const group = objectOf({
   evaluations: amount,
   published: orNull(objectOf(assignmentFields)),
 } satisfies Fields<SampledGroup>);
+
+const mark = objectOf({ mark: amount, clear: amount } satisfies Fields<MarkSettings>);
+
+const balance = objectOf({
+  scorers: listOf(
+    objectOf({
+      name: oneOf(['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests']),
+      weight: amount,
+    } satisfies Fields<Scorer>),
+  ),
+  policy: oneOf(['Adaptive', 'Linear']),
+  saturation: optional(
+    objectOf({
+      totalQueuedRequests: mark,
+      kvCacheUtilization: objectOf({ mark: amount }),
+      runningRequests: optional(mark),
+      admission: oneOf(['Proportional', 'None']),
+    } satisfies Fields<SaturationSettings>),
+  ),
+  onCollectFailure: oneOf(['Keep', 'Remove']),
+} satisfies Fields<BalanceSettings>);
+
+/** Whether this version knows all that the group was configured to. */
+export function isKnownGroup(of: SampledGroup): boolean {
+  if (balance(of.balance, '') !== undefined || of.intervalSeconds === 0) return false;
+  const isWeighed = of.balance.scorers.some(({ weight }) => weight > 0);
+  return isWeighed && oneOf(['LeastRequest', 'RoundRobin'])(of.envoyLbPolicy, '') === undefined;
+}
 
 const sample = objectOf({
   queued: optional(amount),

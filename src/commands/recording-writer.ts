@@ -4,7 +4,8 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import type { RecordingEnd, RecordingGap } from '../replay/recording.ts';
-import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import { PlimsollError } from '../runtime/errors.ts';
+import { fileFault } from '../runtime/file-fault.ts';
 import { printable } from '../runtime/text.ts';
 
 /** What was written so long ago can be read, whatever becomes of this process. */
@@ -26,14 +27,17 @@ export class RecordingWriter {
       return new RecordingWriter(path, (await open(path, await flagFor(path))).createWriteStream());
     } catch (error) {
       if (error instanceof PlimsollError) throw error;
-      throw new PlimsollError('io', `${printable(path)} cannot be written: ${messageOf(error)}`);
+      throw new PlimsollError(
+        'io',
+        `${printable(path)} cannot be written: ${fileFault(error, 'its folder is not there')}`,
+      );
     }
   }
 
   private constructor(path: string, output: Writable & { readonly bytesWritten: number }) {
     this.#output = output;
     this.#done = pipeline(this.#gzip, output).catch((error: unknown) => {
-      const reason = `${printable(path)} cannot be written any more: ${messageOf(error)}`;
+      const reason = `${printable(path)} cannot be written any more: ${fileFault(error)}`;
       this.#failure = new PlimsollError('io', `${reason}; what it has so far is kept`);
     });
     this.#flush = setInterval(() => {

@@ -3,42 +3,68 @@ import type { ShareFigures, SideFigures } from '../replay/tally.ts';
 import { printable } from '../runtime/text.ts';
 import { clockFace } from './duration.ts';
 import { listed } from './listed.ts';
+import { wrapped } from './wrapped.ts';
 
 /** Must be said wherever something of a replay is shown. */
 export const OPEN_LOOP =
   'Open loop: the samples are of the load that came of what was published. What other weights would have done to queues and latency is not in them, and nothing here foretells it.';
 
-/** A table for each group. */
-export function replayText(reports: readonly GroupReport[], warnings: readonly string[]): string {
+/**
+ * A table for each group.
+ * @param columns of the terminal: sentences are wrapped there, tables are not; undefined: nothing is
+ */
+export function replayText(
+  reports: readonly GroupReport[],
+  warnings: readonly string[],
+  columns: number | undefined,
+): string {
   const lines = [
-    ...warnings.map((warning) => `Warning: ${warning}.`),
-    OPEN_LOOP,
-    ...reports.flatMap((report) => ['', ...groupLines(report)]),
+    ...[...warnings.map((warning) => `Warning: ${warning}.`), OPEN_LOOP].flatMap((line) =>
+      wrapped(line, columns),
+    ),
+    ...reports.flatMap((report) => ['', ...groupLines(report, columns)]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function groupLines(report: GroupReport): readonly string[] {
-  const { serverGroup, evaluations, from, to, was, would } = report;
+function groupLines(report: GroupReport, columns: number | undefined): readonly string[] {
+  const { serverGroup, evaluations, from, to, was, would, baseline } = report;
+  // where it is what was published there is no more to see of it
+  const apart = baseline?.identicalEvaluations === evaluations ? null : baseline;
   const rows = [
-    ['backend', 'was: share', 'min..max', 'saturated', 'would be: share', 'min..max', 'saturated'],
-    ...report.backends.map((of) => [printable(of.backend), ...shareCells(of.was), ...shareCells(of.would)]),
+    [
+      'backend',
+      'was: share',
+      'min..max',
+      'saturated',
+      ...(apart === null ? [] : ['as recorded']),
+      'would be: share',
+      'min..max',
+      'saturated',
+    ],
+    ...report.backends.map((of, index) => [
+      printable(of.backend),
+      ...shareCells(of.was),
+      ...(apart === null ? [] : [percent(apart.shares[index]?.mean ?? 0)]),
+      ...shareCells(of.would),
+    ]),
   ];
+  const sides = [was, ...(apart === null ? [] : [apart.figures]), would];
   const totals = [
-    ['', 'was', 'would have been'],
-    ['pushes', pushWords(was), pushWords(would)],
-    ['refused, mean and most', refusedWords(was), refusedWords(would)],
-    ['every backend saturated', percent(was.allSaturatedRatio), percent(would.allSaturatedRatio)],
+    ['', 'was', ...(apart === null ? [] : ['as recorded']), 'would have been'],
+    ['pushes', ...sides.map(pushWords)],
+    ['refused, mean and most', ...sides.map(refusedWords)],
+    ['every backend saturated', ...sides.map((side) => percent(side.allSaturatedRatio))],
   ];
   return [
     `${printable(serverGroup)}: ${evaluations} evaluations, ${clockFace((to - from) / 1000)}`,
-    ...noteLines(report),
+    ...noteLines(report).flatMap((line) => wrapped(line, columns)),
     '',
     ...table(rows),
     '',
     ...table(totals),
     '',
-    ...verdictLines(report),
+    ...verdictLines(report).flatMap((line) => wrapped(line, columns)),
   ];
 }
 
@@ -84,13 +110,38 @@ function verdictLines(report: GroupReport): readonly string[] {
   }
   const stood = evaluations - learning;
   return [
+    ...baselineLines(report),
     `On average ${percent(movedShareRatio)} of the requests would have gone elsewhere; after ${same} of ${evaluations} evaluations it is exactly what was published.`,
     ...(stood <= 0
       ? []
       : [
-          `In ${stood} of them the samples do not answer to these weights: learned capacities stand still, and of the refused share only the first answer to the queues is told.`,
+          `In ${stood} of ${evaluations} evaluations sidecars had clearly other weights than these, and so the load does not show what these would have done to it: learned capacities stand still there, and of the refused share only the first answer to the queues is told.`,
         ]),
   ];
+}
+
+/** What the change alone makes, apart from what a recording lacks. */
+function baselineLines({ baseline, evaluations }: GroupReport): readonly string[] {
+  if (baseline === null) {
+    return [
+      'What was configured then is not all known to this version: there is nothing to compare the change with.',
+    ];
+  }
+  const {
+    identicalEvaluations: same,
+    movedShareRatio,
+    changedIdenticalEvaluations,
+    changedShareRatio,
+  } = baseline;
+  const before =
+    same === evaluations
+      ? 'As recorded: the configuration of then, on the same samples, comes to exactly what was published.'
+      : `As recorded: the configuration of then, on the same samples, sends ${percent(movedShareRatio)} of the requests elsewhere than was published; after ${same} of ${evaluations} evaluations exactly the same.`;
+  const change =
+    changedIdenticalEvaluations === evaluations
+      ? 'Between that and this configuration there is no difference.'
+      : `Between that and this configuration: ${percent(changedShareRatio)} of the requests. That is what the change makes.`;
+  return [before, change];
 }
 
 /** The first column to the left, the others to the right. */

@@ -5,10 +5,12 @@ import { nearest } from '../config/nearest.ts';
 import type { ServerGroup } from '../core/model.ts';
 import { Replay } from '../replay/replay.ts';
 import { Survey } from '../replay/survey.ts';
-import { EXIT, messageOf, PlimsollError } from '../runtime/errors.ts';
+import { EXIT, PlimsollError } from '../runtime/errors.ts';
+import { fileFault } from '../runtime/file-fault.ts';
 import { printable } from '../runtime/text.ts';
 import { listed } from './listed.ts';
 import { type ReadProblems, readRecording } from './recording-reader.ts';
+import { isKnownGroup } from './recording-shape.ts';
 import { replayPicture } from './replay-picture.ts';
 import { OPEN_LOOP, replayText } from './replay-text.ts';
 
@@ -21,6 +23,8 @@ export interface ReplayOptions {
   readonly json: boolean;
   /** Where to draw; undefined: nowhere. */
   readonly picture: string | undefined;
+  /** Of the terminal; undefined: there is none. */
+  readonly columns: number | undefined;
 }
 
 export interface ReplayIo {
@@ -50,7 +54,7 @@ export async function replay(options: ReplayOptions, io: ReplayIo): Promise<numb
 
 async function run(options: ReplayOptions, configured: readonly ServerGroup[], io: ReplayIo): Promise<void> {
   const problems: ReadProblems = { badLines: 0, firstBad: undefined, brokenOff: undefined };
-  const survey = new Survey();
+  const survey = new Survey(isKnownGroup);
   for await (const line of readRecording(options.file, problems)) survey.take(line);
   const { span } = survey;
   if (span === undefined) throw new PlimsollError('usage', `${printable(options.file)} has no evaluation`);
@@ -64,7 +68,7 @@ async function run(options: ReplayOptions, configured: readonly ServerGroup[], i
   const reports = replays.map(({ report }) => report);
   if (options.json)
     io.out(`${JSON.stringify({ openLoop: OPEN_LOOP, warnings, groups: reports }, null, 2)}\n`);
-  else io.out(replayText(reports, warnings));
+  else io.out(replayText(reports, warnings, options.columns));
   if (options.picture !== undefined) await draw(options.picture, replays);
 }
 
@@ -72,7 +76,10 @@ async function draw(path: string, replays: readonly Replay[]): Promise<void> {
   try {
     await writeFile(path, replayPicture(replays));
   } catch (error) {
-    throw new PlimsollError('io', `${printable(path)} cannot be written: ${messageOf(error)}`);
+    throw new PlimsollError(
+      'io',
+      `${printable(path)} cannot be written: ${fileFault(error, 'its folder is not there')}`,
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Configuration } from '../core/model.ts';
-import { messageOf } from '../runtime/errors.ts';
+import { fileFault } from '../runtime/file-fault.ts';
 import { check, type Checked } from './check.ts';
 import type { Mistake } from './mistake.ts';
 import { resolveConfiguration } from './resolve.ts';
@@ -79,7 +79,7 @@ async function readText(file: string): Promise<Text> {
     }
     return decode(bytes);
   } catch (error) {
-    return { kind: 'unreadable', message: `cannot be read: ${whyUnreadable(error)}` };
+    return { kind: 'unreadable', message: `cannot be read: ${fileFault(error)}` };
   } finally {
     await handle?.close();
   }
@@ -104,16 +104,4 @@ function decode(bytes: Buffer): Text {
   } catch {
     return { kind: 'unreadable', message: 'is not UTF-8, the only encoding that is read' };
   }
-}
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['EISDIR', 'it is a directory'],
-  ['EACCES', 'permission denied'],
-  ['ENOTDIR', 'a part of its path is not a directory'],
-]);
-
-function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS.get(code) ?? messageOf(error);
 }

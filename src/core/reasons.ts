@@ -36,8 +36,8 @@ function sampleReason(
   nowMs: number,
   widespread: boolean,
 ): string | undefined {
-  const cause = failure === undefined ? '' : ` (${failure.message})`;
-  const silence = `no answer in ${missed} ${missed === 1 ? 'collection' : 'collections'}${cause}`;
+  const cause = failure === undefined ? '' : `${failure.message}, `;
+  const silence = `${cause}no metrics in ${missed} ${missed === 1 ? 'collection' : 'collections'}`;
   switch (use) {
     case 'fresh':
     case 'aside':
@@ -60,7 +60,7 @@ function sampleReason(
 }
 
 function whyMean({ sample }: BackendMemory, widespread: boolean): string {
-  if (sample === undefined) return 'it has never answered';
+  if (sample === undefined) return 'it has never given any';
   return widespread ? 'too many are missing' : 'its last sample is too old';
 }
 
@@ -84,18 +84,27 @@ function slowStartReason(
   return `slow start, joined ${seconds(nowMs - joinedAtMs)} ago: at most ${short(limit)} of the mean weight`;
 }
 
-function saturationReason({ saturated, sample }: Decision, { settings }: Outcome): string | undefined {
+/** The metric that set the mark, as it is now; the queue besides, as it has to be short before the mark goes. */
+function saturationReason(
+  { saturated, sample, markCause }: Decision,
+  { settings }: Outcome,
+): string | undefined {
   const saturation = settings?.balance.saturation;
   if (!saturated || sample === undefined || saturation === undefined) return undefined;
   const { totalQueuedRequests, kvCacheUtilization, runningRequests } = saturation;
-  const parts = [
-    `${sample.queued ?? 'unknown'} queued (${inWords(totalQueuedRequests)})`,
-    `KV cache ${sample.kvUtilization === undefined ? 'unknown' : short(sample.kvUtilization)} (marked from ${kvCacheUtilization.mark} with a queue)`,
-  ];
-  if (runningRequests !== undefined) {
-    parts.push(`${sample.running ?? 'unknown'} running (${inWords(runningRequests)})`);
+  const queued = `${sample.queued ?? 'unknown'} queued`;
+  const clear = `${queued} (cleared at ${totalQueuedRequests.clear})`;
+  switch (markCause?.metric) {
+    case 'KVCacheUtilization':
+      return `saturated: KV cache ${sample.kvUtilization === undefined ? 'unknown' : short(sample.kvUtilization)} (marked from ${kvCacheUtilization.mark} with a queue), ${clear}`;
+    case 'RunningRequests':
+      return runningRequests === undefined
+        ? `saturated: ${clear}`
+        : `saturated: ${sample.running ?? 'unknown'} running (${inWords(runningRequests)}), ${clear}`;
+    case 'TotalQueuedRequests':
+    case undefined:
+      return `saturated: ${queued} (${inWords(totalQueuedRequests)})`;
   }
-  return `saturated: ${parts.join(', ')}`;
 }
 
 /** See health: while marks count, a marked backend that is not spared is HEALTHY only where nobody else is. */
@@ -105,11 +114,12 @@ function sparedReason(
   { freshness: { kind }, sparedUpTo }: Outcome,
 ): string | undefined {
   if (health !== 'HEALTHY' || !isMarked(memory) || kind === 'blind') return undefined;
-  if (kind === 'kept') return 'above its mark, but healthy as published before, since nobody answers';
+  if (kind === 'kept')
+    return 'above its mark, but healthy as published before, since no backend gives metrics';
   if (isSpared(memory, sparedUpTo)) {
     return 'above its mark, as others are: healthy while a share of all requests is refused';
   }
-  return 'saturated when it last answered, but every backend that answers is: healthy until it answers';
+  return 'saturated when it last gave metrics, but every backend that gives some is: healthy until it does';
 }
 
 function inWords({ mark, clear }: MarkSettings): string {

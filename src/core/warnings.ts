@@ -54,9 +54,9 @@ function groupWarning({ kind }: Freshness, intervalSeconds: number, someSleep: b
     case 'seen':
       return undefined;
     case 'kept':
-      return `no backend answers: what is published stands for ${standingSeconds(intervalSeconds)} s`;
+      return `no backend gives metrics: what is published stands for ${standingSeconds(intervalSeconds)} s`;
     case 'blind':
-      return 'no backend answers: configured weights, all healthy';
+      return 'no backend gives metrics: configured weights, all healthy';
     case 'standstill':
       return 'the gauges of all backends that answer stand still: configured weights';
     case 'empty':

@@ -80,9 +80,15 @@ function managersOf(listeners: unknown, routes: unknown): readonly ManagerView[]
   ].flatMap((listener) => readManagers(listener, (name) => byName.get(name)));
 }
 
+/** One that was never taken may be there twice, once without its name. */
 function refusedIn(listeners: unknown): readonly string[] {
-  return listAt(listeners, 'dynamic_listeners').flatMap((entry) => {
-    const details = textAt(entry, 'error_state', 'details');
-    return details === undefined ? [] : [`listener ${textAt(entry, 'name') ?? ''}: ${details}`];
-  });
+  const byDetails = new Map<string, string>();
+  for (const entry of listAt(listeners, 'dynamic_listeners')) {
+    const details = textAt(entry, 'error_state', 'details')?.trim();
+    if (details === undefined) continue;
+    const name = textAt(entry, 'name') ?? textAt(entry, 'error_state', 'failed_configuration', 'name') ?? '';
+    if (name !== '') byDetails.set(details, `listener ${name}: ${details}`);
+    else if (!byDetails.has(details)) byDetails.set(details, details);
+  }
+  return [...byDetails.values()];
 }

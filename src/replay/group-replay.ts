@@ -3,6 +3,7 @@ import { evaluate, type GroupState, initialState } from '../core/evaluate.ts';
 import { isClosed } from '../core/loop.ts';
 import type {
   Assignment,
+  Backend,
   BackendId,
   CollectOutcome,
   Endpoint,
@@ -25,6 +26,7 @@ export interface ReplayStep {
 /** Feeds what was recorded of a server group through the rule, under another configuration. */
 export class GroupReplay {
   readonly #settings: ServerGroup;
+  readonly #follows: 'settings' | 'recording';
   #group: ServerGroup;
   #state: GroupState = initialState();
   #was: Assignment | undefined;
@@ -32,10 +34,14 @@ export class GroupReplay {
   #outcomes = new Map<BackendId, CollectOutcome>();
   #evaluatedAtMs: number | undefined;
 
-  /** @param settings of the other configuration; has load-aware settings. It counts as active. */
-  constructor(settings: ServerGroup) {
+  /**
+   * @param settings of the other configuration; has load-aware settings. It counts as active.
+   * @param follows `recording`: whatever was configured when it was recorded, Mode aside, takes the place of the settings
+   */
+  constructor(settings: ServerGroup, follows: 'settings' | 'recording' = 'settings') {
     this.#settings = { ...settings, mode: 'Active' };
     this.#group = this.#settings;
+    this.#follows = follows;
   }
 
   /** What follows is of a process that has learned nothing from what was before. */
@@ -49,6 +55,10 @@ export class GroupReplay {
   configure(recorded: SampledGroup): void {
     this.#was = recorded.published === null ? undefined : this.#assignmentOf(recorded.published);
     this.#intervalSeconds = recorded.intervalSeconds;
+    if (this.#follows === 'recording') {
+      this.#group = recordedGroup(this.#settings, recorded);
+      return;
+    }
     const there = new Set(recorded.backends.map(({ id }) => id));
     const servers = this.#settings.servers.filter(({ id }) => there.has(id));
     this.#group = sampledEach(recorded.intervalSeconds, { ...this.#settings, servers });
@@ -98,6 +108,15 @@ export class GroupReplay {
       dropShare,
     };
   }
+}
+
+function recordedGroup(settings: ServerGroup, recorded: SampledGroup): ServerGroup {
+  const { envoyLbPolicy, intervalSeconds, balance, backends } = recorded;
+  const servers = backends.map(({ id, weight }): Backend => ({ id, weight, ...placeOf(id) }));
+  const { loadAware } = settings;
+  if (loadAware === undefined) return { ...settings, envoyLbPolicy, servers };
+  const collect = { ...loadAware.collect, intervalSeconds };
+  return { ...settings, envoyLbPolicy, servers, loadAware: { collect, balance } };
 }
 
 /** Samples cannot be had more often than they were taken. */

@@ -1,6 +1,6 @@
 import type { SampledGroup, SampleHeader } from '../admin/sample-shape.ts';
 import type { BackendId, ServerGroup } from '../core/model.ts';
-import { GroupReplay } from './group-replay.ts';
+import { GroupReplay, type ReplayStep } from './group-replay.ts';
 import type { RecordedLine } from './recording.ts';
 import type { Span } from './series.ts';
 import { type SurveyedGroup, unixOf } from './survey.ts';
@@ -27,6 +27,8 @@ export interface GroupReport {
   readonly identicalEvaluations: number;
   readonly learningEvaluations: number;
   readonly movedShareRatio: number;
+  /** The configuration that was recorded, on the same samples; null: this version does not know all of it. */
+  readonly baseline: BaselineReport | null;
   readonly observed: boolean;
   readonly intervalSeconds: { readonly recorded: readonly number[]; readonly wanted: number };
   readonly was: SideFigures;
@@ -38,6 +40,18 @@ export interface GroupReport {
   }[];
 }
 
+export interface BaselineReport {
+  /** Evaluations after which it has exactly what was published, and how much of the requests went elsewhere on average. */
+  readonly identicalEvaluations: number;
+  readonly movedShareRatio: number;
+  readonly figures: SideFigures;
+  /** In the order of the report's backends. */
+  readonly shares: readonly ShareFigures[];
+  /** The other configuration against it: what the change makes. */
+  readonly changedIdenticalEvaluations: number;
+  readonly changedShareRatio: number;
+}
+
 /** Replays one group of a recording, whose lines are given in their order. */
 export class Replay {
   readonly #settings: ServerGroup;
@@ -46,6 +60,11 @@ export class Replay {
   readonly was: Tally;
   readonly would: Tally;
   readonly #difference = new Difference();
+  readonly #baseline: GroupReplay | undefined;
+  readonly #baselineTally: Tally;
+  readonly #baselineDifference = new Difference();
+  readonly #changeDifference = new Difference();
+  #baselineStep: ReplayStep | undefined;
   readonly #warmUpMs: number;
   readonly #instances = new Set<string>();
   #header: SampleHeader | undefined;
@@ -58,9 +77,11 @@ export class Replay {
     this.#settings = settings;
     this.#surveyed = surveyed;
     this.#group = new GroupReplay(settings);
+    this.#baseline = surveyed.isKnown ? new GroupReplay(settings, 'recording') : undefined;
     const ids = [...surveyed.backends];
     this.was = new Tally(ids, span);
     this.would = new Tally(ids, span);
+    this.#baselineTally = new Tally(ids, span);
     const interval = Math.max(...surveyed.intervalSeconds, settings.loadAware?.collect.intervalSeconds ?? 0);
     const seconds = Math.max(WARM_UP_SECONDS, WARM_UP_INTERVALS * interval);
     this.#warmUpMs = 1000 * seconds;
@@ -71,7 +92,8 @@ export class Replay {
     if (line.kind === 'groups') this.#configure(line.groups);
     if (line.kind !== 'evaluation' || line.group !== this.#settings.name) return;
     // a group that went and came back has learned nothing
-    if (line.number === 1) this.#group.restart();
+    if (line.number === 1) this.#restart();
+    this.#baselineStep = this.#baseline?.evaluate(line);
     const step = this.#group.evaluate(line);
     if (this.#header === undefined || step === undefined) return;
     if (!this.#isWarm) {
@@ -87,6 +109,10 @@ export class Replay {
     this.was.add(step.was, step.wasPublished, at);
     this.would.add(step.would, step.wouldPublish, at);
     this.#difference.add(step);
+    if (this.#baselineStep === undefined) return;
+    this.#baselineTally.add(this.#baselineStep.would, this.#baselineStep.wouldPublish, at);
+    this.#baselineDifference.add(this.#baselineStep);
+    this.#changeDifference.add({ ...step, was: this.#baselineStep.would });
   }
 
   get report(): GroupReport {
@@ -105,6 +131,7 @@ export class Replay {
       identicalEvaluations: identical,
       learningEvaluations: learning,
       movedShareRatio,
+      baseline: this.#baselineReport,
       observed: modes.has('Observe'),
       intervalSeconds: {
         recorded: [...intervalSeconds],
@@ -120,11 +147,30 @@ export class Replay {
     };
   }
 
+  get #baselineReport(): BaselineReport | null {
+    if (this.#baseline === undefined) return null;
+    const baseline = this.#baselineDifference.figures;
+    const change = this.#changeDifference.figures;
+    return {
+      identicalEvaluations: baseline.identical,
+      movedShareRatio: baseline.movedShareRatio,
+      figures: this.#baselineTally.figures,
+      shares: [...this.#surveyed.backends].map((backend) => this.#baselineTally.shareOf(backend)),
+      changedIdenticalEvaluations: change.identical,
+      changedShareRatio: change.movedShareRatio,
+    };
+  }
+
+  #restart(): void {
+    this.#group.restart();
+    this.#baseline?.restart();
+  }
+
   #begin(header: SampleHeader): void {
     this.#header = header;
     if (!this.#instances.has(header.instance)) {
       this.#instances.add(header.instance);
-      this.#group.restart();
+      this.#restart();
       const recorded = header.groups.find(({ name }) => name === this.#settings.name);
       this.#isWarm = (recorded?.evaluations ?? 0) === 0;
       this.#warmUntilMs = Number.NEGATIVE_INFINITY;
@@ -134,6 +180,8 @@ export class Replay {
 
   #configure(groups: readonly SampledGroup[]): void {
     const recorded = groups.find(({ name }) => name === this.#settings.name);
-    if (recorded !== undefined) this.#group.configure(recorded);
+    if (recorded === undefined) return;
+    this.#group.configure(recorded);
+    this.#baseline?.configure(recorded);
   }
 }

@@ -8,6 +8,8 @@ export interface SurveyedGroup {
   readonly backends: Set<BackendId>;
   readonly modes: Set<SampledGroup['mode']>;
   readonly intervalSeconds: Set<number>;
+  /** All that it was configured to is known here. */
+  isKnown: boolean;
   evaluations: number;
   /** Evaluations of the same processes that it lacks. */
   missed: number;
@@ -21,11 +23,17 @@ export interface SurveyedGroup {
 /** A first look at a recording: which groups it has, and of which time. */
 export class Survey {
   readonly groups = new Map<string, SurveyedGroup>();
+  readonly #isKnown: (group: SampledGroup) => boolean;
   readonly gaps: RecordingGap[] = [];
   readonly instances = new Set<string>();
   end: RecordingEnd | undefined;
   readonly #numbers = new Map<string, number>();
   #header: SampleHeader | undefined;
+
+  /** @param isKnown whether what a recorded group was configured to can be used here */
+  constructor(isKnown: (group: SampledGroup) => boolean) {
+    this.#isKnown = isKnown;
+  }
 
   take(line: RecordedLine): void {
     switch (line.kind) {
@@ -78,11 +86,13 @@ export class Survey {
     }
   }
 
-  #note({ name, backends, mode, intervalSeconds }: SampledGroup): SurveyedGroup {
+  #note(recorded: SampledGroup): SurveyedGroup {
+    const { name, backends, mode, intervalSeconds } = recorded;
     const group: SurveyedGroup = this.groups.get(name) ?? {
       backends: new Set(),
       modes: new Set(),
       intervalSeconds: new Set(),
+      isKnown: true,
       evaluations: 0,
       missed: 0,
       fromStart: true,
@@ -93,6 +103,7 @@ export class Survey {
     for (const { id } of backends) group.backends.add(id);
     group.modes.add(mode);
     group.intervalSeconds.add(intervalSeconds);
+    if (!this.#isKnown(recorded)) group.isKnown = false;
     return group;
   }
 }

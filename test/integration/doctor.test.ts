@@ -109,7 +109,6 @@ describe('an Envoy with a bootstrap of ours', () => {
 const FOUND: readonly (readonly [cluster: string, check: string, severity: Severity, is: string | RegExp])[] =
   [
     ['', 'update_rejected', 'error', /^listener broken: /],
-    ['', 'update_rejected', 'warning', 'listener_manager.lds.update_rejected is 1'],
     // nothing but what an EDS cluster must have
     ['bare', 'retry_back_off', 'warning', 'not set'],
     ['bare', 'connected_state', 'ok', 'connected to the control plane'],

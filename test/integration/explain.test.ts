@@ -121,7 +121,15 @@ function set(
 async function printed(voyage: Voyage, options: { backend?: string; json?: boolean }): Promise<string> {
   let printedText = '';
   const exit = await explain(
-    { group: 'llama', backend: undefined, json: false, color: false, admin: voyage.admin, ...options },
+    {
+      group: 'llama',
+      backend: undefined,
+      json: false,
+      color: false,
+      columns: undefined,
+      admin: voyage.admin,
+      ...options,
+    },
     {
       out: (text) => {
         printedText += text;

@@ -38,7 +38,10 @@ function isConfigured(held: ReadonlyMap<string, Held>): boolean {
 async function explained(json = false): Promise<string> {
   let text = '';
   const io = { out: (part: string) => (text += part), err: (part: string) => (text += part) };
-  await explain({ group: 'llama', backend: undefined, json, color: false, admin: voyage.admin }, io);
+  await explain(
+    { group: 'llama', backend: undefined, json, color: false, columns: undefined, admin: voyage.admin },
+    io,
+  );
   return text;
 }
 

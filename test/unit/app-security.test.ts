@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { App } from '../../src/app.ts';
-import type { AdminSettings, Configuration, TlsFiles } from '../../src/core/model.ts';
+import type { AdminSettings, Configuration, TlsFiles, XdsLimits } from '../../src/core/model.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { roomForConnections } from '../../src/runtime/open-files.ts';
 import { adminSettings, configuration } from '../support/configuration.ts';
 import { TestCa } from '../support/pki.ts';
 import { freePort } from '../support/ports.ts';
@@ -22,11 +23,16 @@ interface Started {
   readonly settings: Configuration;
 }
 
-async function makeApp(host: string, tls?: TlsFiles, admin?: Partial<AdminSettings>): Promise<Started> {
+async function makeApp(
+  host: string,
+  tls?: TlsFiles,
+  admin?: Partial<AdminSettings>,
+  limits?: Partial<XdsLimits>,
+): Promise<Started> {
   const log: string[] = [];
   const adminPort = await freePort();
   const settings = configuration({
-    xds: { ...xdsSettings(), listen: { host, port: 0 }, drainSeconds: 0.001, tls },
+    xds: { ...xdsSettings(limits), listen: { host, port: 0 }, drainSeconds: 0.001, tls },
     admin: adminSettings(adminPort, admin),
     listeners: [],
   });
@@ -74,7 +80,7 @@ test('a reload that changes who may see what says that it needs a restart', asyn
   const rules = [{ identity: '*', serverGroups: ['llama'] }];
   app.reload({ ...settings, xds: { ...settings.xds, authorization: rules } });
   await app.stop(AbortSignal.abort());
-  assert.match(log.join(''), /a change of xds needs a restart/);
+  assert.match(log.join(''), /a change of Xds needs a restart/);
 });
 
 test('certificates that are not there: no start, and nothing is left open', async () => {
@@ -109,4 +115,16 @@ test('the admin address open to the network: a warning without a token, and with
   assert.match(await adminLogOf({ listen, bearerTokenFile }), /no Admin\.Tls: the token .* in plain text/);
   assert.doesNotMatch(await adminLogOf({ bearerTokenFile }), /no Admin\./);
   assert.doesNotMatch(await adminLogOf({}), /no Admin\./);
+});
+
+test('fewer open files than streams: a line that names the limit, and no warning', async (t) => {
+  if (roomForConnections() === Number.POSITIVE_INFINITY) {
+    t.skip('nothing limits open files here');
+    return;
+  }
+  const { app, log } = await makeApp('127.0.0.1', undefined, {}, { streams: 2 ** 40 });
+  await app.start();
+  await app.stop(AbortSignal.abort());
+  const line = log.find((one) => one.includes('ulimit -n')) ?? assert.fail(log.join(''));
+  assert.equal((JSON.parse(line) as { level: number }).level, 30);
 });

@@ -8,6 +8,9 @@ import type {
 import { boundWords, METRIC_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
 
+/** Most that a published weight differs from the computed one, as a part of it. */
+const DITHER = 0.001;
+
 /** Why one backend has its weight, with the arithmetic: the first line names it, the others are sentences. */
 export function backendLines(
   of: BackendExplanation,
@@ -76,7 +79,7 @@ function known(value: number | null): string {
 
 function silence({ missedEvaluations, failure }: BackendExplanation): string {
   const cause = failure === null ? '' : ` (${failure.message})`;
-  return `it did not answer in ${plural(missedEvaluations, 'collection')}${cause}`;
+  return `it gave no metrics in ${plural(missedEvaluations, 'collection')}${cause}`;
 }
 
 function perUnit(of: BackendExplanation): string {
@@ -140,11 +143,17 @@ function speedSentence(
 
 function capacitySentence(
   { capacity, residualCapacity, speed, health }: BackendExplanation,
-  { meanCapacity, speed: group }: DecisionExplanation,
+  { meanCapacity, speed: group, observing }: DecisionExplanation,
 ): string | undefined {
-  if (health === null || group === null || group.exponent === 0) return undefined;
+  if (health === null) return undefined;
+  if (group === null || group.exponent === 0) {
+    return observing && capacity !== 1
+      ? `Learned capacity: ${figure(capacity)}, it stands still while observed.`
+      : undefined;
+  }
+  const still = observing ? ', which stands still while observed,' : '';
   const unbounded = (residualCapacity * speed) / meanCapacity;
-  return `Learned capacity: ${figure(residualCapacity)} residual × ${figure(speed)} speed / ${figure(meanCapacity)}, the mean, = ${figure(unbounded)}${boundWords(unbounded, capacity)}.`;
+  return `Learned capacity: ${figure(residualCapacity)} residual${still} × ${figure(speed)} speed / ${figure(meanCapacity)}, the mean, = ${figure(unbounded)}${boundWords(unbounded, capacity)}.`;
 }
 
 function slowStartSentence({ slowStart, configuredShare }: BackendExplanation): string | undefined {
@@ -165,7 +174,7 @@ function weightSentence(of: BackendExplanation, decision: DecisionExplanation): 
   if (of.health === null) return undefined;
   const { meanComputedWeight: mean, weightScale } = decision;
   const integer = figure(Math.round(of.unditheredWeight));
-  return `Weight: ${productWords(of)}; over the mean of all, ${figure(mean)}, × ${figure(weightScale)} = ${integer}${ditherWords(of)}.`;
+  return `Weight: ${productWords(of)}; over the mean of all, ${figure(mean)}, × ${figure(weightScale)} = ${integer}${decision.observing && !isDithered(of, decision) ? standingWords(of) : ditherWords(of)}.`;
 }
 
 function productWords(of: BackendExplanation): string {
@@ -179,6 +188,20 @@ function productWords(of: BackendExplanation): string {
   const product = configuredShare * capacity * loadFactor;
   const limited = computedWeight < product * (1 - 1e-9) ? `, limited to ${figure(computedWeight)}` : '';
   return `${factors.join(' × ')}${factors.length === 1 ? '' : ` = ${figure(product)}`}${limited}`;
+}
+
+/** Whether the weight is of this evaluation, and not of one before whose shares were much the same. */
+function isDithered(
+  { weight, unditheredWeight, computedWeight }: BackendExplanation,
+  { meanComputedWeight }: DecisionExplanation,
+): boolean {
+  // the weight of a lone backend is no ratio: a refused share shifts it by more
+  if (computedWeight === meanComputedWeight) return true;
+  return Math.abs(weight - unditheredWeight) <= DITHER * unditheredWeight + 1;
+}
+
+function standingWords({ weight }: BackendExplanation): string {
+  return ` now; ${figure(weight)} would stand from an earlier evaluation, as the shares have moved too little since`;
 }
 
 /** The small shift that keeps Envoy's schedule from leaving some out. */
@@ -205,13 +228,13 @@ function whyNotKept(
   if (frozen) return 'its gauges stand still';
   if (sampleUse === 'none') {
     return decision.mode === 'kept'
-      ? 'nobody answers, so that what was published before stands'
-      : 'nobody answers, so that configured weights hold';
+      ? 'nobody gives metrics, so that what was published before stands'
+      : 'nobody gives metrics, so that configured weights hold';
   }
   if (spared !== null && (sample?.queuedRequests ?? Number.POSITIVE_INFINITY) <= spared) {
-    return `a share of all requests is refused instead, and no more than ${figure(spared)}, three times the median, are queued`;
+    return `a share of all requests is refused instead, and ${spared === 0 ? 'none are queued' : `no more than ${figure(spared)}, three times the median, are queued`}`;
   }
-  return 'every backend that answers is, and this one has not answered';
+  return 'every backend that gives metrics is, and this one gives none';
 }
 
 function causeWords({ metric, value, mark, queuedRequests }: MarkExplanation): string {

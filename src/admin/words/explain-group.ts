@@ -7,8 +7,16 @@ import type {
   SignalExplanation,
   SpeedExplanation,
 } from '../explanation.ts';
+import type { ScorerName } from '../../core/model.ts';
 import { boundWords, MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
+
+/** Units that a difference is at least measured in, so that a small one is no reason to act. */
+const LEAST_UNITS: Readonly<Record<ScorerName, number>> = {
+  TotalQueuedRequests: 1,
+  KVCacheUtilization: 0.1,
+  RunningRequests: 8,
+};
 
 /** What is to be said of the group before its backends. An empty line stands for itself. */
 export function groupLines(explanation: GroupExplanation): readonly string[] {
@@ -50,7 +58,7 @@ function headLines(
 
 function publishedLines({ published, newest, xdsStreams, observing }: GroupExplanation): readonly string[] {
   const { version, ageSeconds, reason, firstAcknowledgementSeconds: first } = published;
-  const because = reason === null ? '' : `, because ${REASON_WORDS[reason]}`;
+  const because = reason === null ? '' : `, because ${becauseWords(reason, published.decision)}`;
   const taken =
     first === null
       ? 'No sidecar has acknowledged it'
@@ -65,6 +73,15 @@ function publishedLines({ published, newest, xdsStreams, observing }: GroupExpla
         ? 'It is the newest evaluation.'
         : `The newest evaluation, ${duration(newest.decision.ageSeconds)} ago, would move ${percent(newest.movedShareRatio)} of the requests, too little to publish. Below is what is published.`,
   ];
+}
+
+/** Weights that come back to the configured ones, as nobody gives metrics, have not moved by the load. */
+function becauseWords(reason: keyof typeof REASON_WORDS, { mode, warnings, observing }: DecisionExplanation) {
+  const isFallback = reason === 'shares' && mode === 'configured' && !observing;
+  if (!isFallback) return REASON_WORDS[reason];
+  return warnings.some((text) => text.startsWith('no backend gives metrics'))
+    ? 'no backend has given metrics for too long'
+    : 'there was no load to go by any more';
 }
 
 function admissionLines(admission: AdmissionExplanation, observing: boolean): readonly string[] {
@@ -91,9 +108,15 @@ function admissionLines(admission: AdmissionExplanation, observing: boolean): re
         ...controlLines(admission),
         spared === null
           ? '  It has been the most for long enough: all marks count.'
-          : `  A mark keeps a backend out only where more than ${figure(spared)}, three times the median, are queued, or by its running requests.`,
+          : `  A mark keeps a backend out only where ${sparedWords(spared)}, or by its running requests.`,
       ];
   }
+}
+
+function sparedWords(spared: number): string {
+  return spared === 0
+    ? 'any are queued, since half of the backends have no queue'
+    : `more than ${figure(spared)}, three times the median, are queued`;
 }
 
 function controlLines({ control, figures, computedShareRatio }: AdmissionExplanation): readonly string[] {
@@ -147,7 +170,7 @@ function signalLines({ signals, policy, meanScore }: DecisionExplanation): reado
 function signalLine({ name, part, mean, scale, least, spread }: SignalExplanation, linear: boolean): string {
   const how = linear
     ? `100 at ${figure(least)}, 0 at ${figure(least + spread)}`
-    : `mean ${figure(mean)}, in units of ${figure(scale)}`;
+    : `mean ${figure(mean)}, in units of ${figure(scale)}${scale === LEAST_UNITS[name] ? ', the least' : ''}`;
   return `${SIGNAL_WORDS[name]}: ${how}, counts ${figure(part)}`;
 }
 

@@ -18,7 +18,7 @@ export const METRIC_WORDS: Readonly<Record<ScorerName, string>> = {
 
 export const MODE_WORDS: Readonly<Record<GroupMode, string>> = {
   balanced: 'weights follow the load',
-  kept: 'no backend answers, the weights published before stand',
+  kept: 'no backend gives metrics, the weights published before stand',
   configured: 'configured weights',
 };
 

@@ -80,11 +80,17 @@ for (const name of NAMES.slice(1, -1)) {
 
 test('the answer is the whole explanation, however large, with a newer evaluation and without', async () => {
   const servers = Array.from({ length: 300 }, (_, i) => backend(0, { address: `10.1.${i >> 8}.${i & 255}` }));
-  const fleet = new Fleet(servers);
-  const [first, second] = [1, 2].map((finished) => fleet.step(servers.map(() => ({ running: 5, finished }))));
-  assert.ok(first !== undefined && second !== undefined);
-  for (const newest of [first, second]) {
-    large = { ...statusOf(first), newest };
+  for (const [mode, newer] of [
+    ['Active', false],
+    ['Active', true],
+    ['Observe', true],
+  ] as const) {
+    const fleet = new Fleet(servers, { mode });
+    const [first, second] = [1, 2].map((finished) =>
+      fleet.step(servers.map((_, i) => ({ running: 5 + (i % 2) * finished, finished }))),
+    );
+    assert.ok(first !== undefined && second !== undefined);
+    large = { ...statusOf(first), newest: newer ? second : first };
     const expected = explainGroup({
       status: large,
       nowMs: decision.atMs + 500,
@@ -94,6 +100,10 @@ test('the answer is the whole explanation, however large, with a newer evaluatio
     const { text } = await get('/explain/large');
     assert.ok(text.length > 200_000, `${text.length} characters`);
     assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
+    if (mode === 'Observe') {
+      const { published } = JSON.parse(text) as GroupExplanation;
+      assert.equal(published.decision.backends[1]?.sample?.runningRequests, 7, 'the newest sample');
+    }
   }
 });
 

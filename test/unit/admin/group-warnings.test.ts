@@ -80,11 +80,11 @@ test('every cause has words of its own, and a remedy', () => {
 /** Each warning of the rule, made to happen. */
 const RULE: readonly (readonly [beginning: string, decision: () => GroupDecision])[] = [
   [
-    'no backend answers: what is published',
+    'no backend gives metrics: what is published',
     () => warned(2, [{ running: 1 }, { running: 1 }], ['timeout', 'timeout'], 3),
   ],
   [
-    'no backend answers: configured',
+    'no backend gives metrics: configured',
     () => warned(2, [{ running: 1 }, { running: 1 }], ['timeout', 'timeout'], 60),
   ],
   [
@@ -125,6 +125,20 @@ for (const [beginning, make] of RULE) {
     assert.doesNotMatch(warning.remedy, /explain GROUP/);
   });
 }
+
+test('the status itself is the reason, however many give it', () => {
+  const decision = groupDecision(
+    'llama',
+    [404, 503, 404].map((status, last) =>
+      backendDecision(backend(last + 1), {
+        missed: 5,
+        use: 'none',
+        failure: { kind: 'status', message: `status ${status}` },
+      }),
+    ),
+  );
+  assert.match(groupWarnings(decision, 1000)[0]?.text ?? '', /: status 404, status 503$/);
+});
 
 test('a gain that hardly answers to the load', () => {
   const decision = groupDecision('llama', [], { gain: 0.04, staySeconds: 0.5, delaySeconds: 2.5 });

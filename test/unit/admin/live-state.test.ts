@@ -176,7 +176,7 @@ test('that no sidecar is connected is worth a warning after a minute', () => {
 
 test('a part of the file that needs a restart is warned of until the file has it as it was', () => {
   live.configuration.taken('file', 'a: 1\n', [], ['Xds', 'Log']);
-  assert.match(live.whole().warnings[0]?.text ?? '', /^Xds and Log of the file are another than in force$/);
+  assert.match(live.whole().warnings[0]?.text ?? '', /^a change of Xds and Log waits for a restart$/);
   live.configuration.taken('file', 'a: 1\n', []);
   assert.deepEqual(live.whole().warnings, []);
 });

@@ -271,7 +271,10 @@ test('TLS, with certificates that are read again; commands get through with --ca
       { admin, once: true, json: false, color: false, ...flags },
       { ...io, terminal: undefined, signal: new AbortController().signal },
     );
-    await explain({ admin, group: 'llama', backend: undefined, json: false, color: false, ...flags }, io);
+    await explain(
+      { admin, group: 'llama', backend: undefined, json: false, color: false, columns: undefined, ...flags },
+      io,
+    );
     return [exit, out, err];
   };
   assert.match(

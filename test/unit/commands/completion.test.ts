@@ -114,3 +114,16 @@ test('each option is described', () => {
 test('another shell is refused', async () => {
   await assert.rejects(plimsoll('completion', 'fish'), { code: 64, stderr: /bash, zsh/ });
 });
+
+test('a mistake of arguments begins with the command that it is of', async () => {
+  for (const [args, beginning] of [
+    [['record', '--for', '30', 'fleet.gz'], 'plimsoll record: option'],
+    [['replay'], 'plimsoll replay: required option'],
+    [['nonsense'], 'plimsoll: unknown command'],
+  ] as const) {
+    await assert.rejects(plimsoll(...args), (error: { readonly code: number; readonly stderr: string }) => {
+      assert.deepEqual([error.code, error.stderr.slice(0, beginning.length)], [64, beginning]);
+      return true;
+    });
+  }
+});

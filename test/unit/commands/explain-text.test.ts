@@ -9,7 +9,7 @@ import { explanationAfter, explanationOf } from '../../support/explanations.ts';
 import { type Answer, backends, Fleet } from '../../support/fleet.ts';
 import { assertGolden } from '../../support/golden.ts';
 
-const PLAIN = { full: false, color: false } as const;
+const PLAIN = { full: false, color: false, columns: undefined } as const;
 
 function busy(step: number, running: number, queued = 0, kvUtilization = running / 64): Answer {
   return { running, queued, kvUtilization, finished: 4 * step };
@@ -119,11 +119,14 @@ test('above the mark and not kept out because nobody answers', () => {
   fleet.steps(3, (step) => [busy(step, 30, 12), busy(step, 30, 12)]);
   const silent = fleet.step(['timeout', 'timeout']);
   const kept = explainText(explanationOf(silent), PLAIN);
-  assert.match(kept, /not kept from requests: nobody answers, so that what was published before stands/);
+  assert.match(
+    kept,
+    /not kept from requests: nobody gives metrics, so that what was published before stands/,
+  );
   assert.match(kept, /^Admission: .*: no sample counts, so that it stands as it was\)/m);
   fleet.reload(servers, { saturation: { ...MARKS, runningRequests: undefined }, onCollectFailure: 'Remove' });
   const blind = explainText(explanationOf(fleet.step(['timeout', 'timeout'])), PLAIN);
-  assert.match(blind, /not kept from requests: nobody answers, so that configured weights hold/);
+  assert.match(blind, /not kept from requests: nobody gives metrics, so that configured weights hold/);
 });
 
 test('configured weights', () => {
@@ -211,9 +214,36 @@ test('the share that sidecars refuse, and why', () => {
   assertGolden('explain/admission.txt', admission.join(''));
 });
 
+test('on a terminal no sentence is wider than it, and no word is lost', () => {
+  const fleet = new Fleet(2);
+  const explanation = explanationOf(fleet.step([busy(1, 30, 2), busy(1, 20)]));
+  const wide = explainText(explanation, PLAIN);
+  const narrow = explainText(explanation, { ...PLAIN, columns: 60 });
+  assert.ok(wide.split('\n').some((line) => line.length > 60));
+  for (const line of narrow.split('\n')) assert.ok(line.length <= 60, line);
+  assert.equal(narrow.replace(/\s+/g, ' '), wide.replace(/\s+/g, ' '));
+});
+
+test('a unit that is the least there is says so', () => {
+  const text = explainText(explanationOf(new Fleet(2).step([busy(1, 6), busy(1, 4)])), PLAIN);
+  assert.match(text, /^ {2}queue: mean 0, in units of 1, the least, counts/m);
+  assert.match(text, /^ {2}KV cache: mean [\d.]+, in units of 0\.1, the least, counts/m);
+  assert.match(text, /^ {2}requests inside: mean 5, in units of 8, the least, counts/m);
+});
+
+test('back to configured weights as nobody gives metrics: not because shares moved', () => {
+  const fleet = new Fleet(2);
+  const decisions = [
+    fleet.step([busy(1, 40), busy(1, 4)]),
+    ...Array.from({ length: 60 }, () => fleet.step(['timeout', 'timeout'])),
+  ];
+  const text = explainText(explanationAfter(decisions), PLAIN);
+  assert.match(text, /^Published .* ago, because no backend has given metrics for too long;/m);
+});
+
 test('colour: headings, warnings, and what is unhealthy', () => {
   const decision = new Fleet(2).step([{ queued: 20 }, { queued: 20 }]);
-  const text = explainText(explanationOf(decision), { full: false, color: true });
+  const text = explainText(explanationOf(decision), { full: false, color: true, columns: undefined });
   assert.match(text, /^\u001b\[1mllama: .*\u001b\[0m$/m);
   assert.match(text, /^\u001b\[33mWarning: every backend is saturated.*\u001b\[0m$/m);
   assert.match(text, /^\u001b\[31m10\.0\.3\.1:8000: UNHEALTHY.*\u001b\[0m$/m);

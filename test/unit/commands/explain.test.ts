@@ -39,7 +39,7 @@ async function run(options: { group?: string; backend?: string; json?: boolean; 
   let out = '';
   let err = '';
   const exit = await explain(
-    { group: 'llama', backend: undefined, json: false, color: false, admin, ...options },
+    { group: 'llama', backend: undefined, json: false, color: false, columns: undefined, admin, ...options },
     { out: (text) => (out += text), err: (text) => (err += text) },
   );
   return { exit, out, err: err.replace(/127\.0\.0\.1:\d+/g, 'ADMIN') };

@@ -9,6 +9,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { App } from '../../../src/app.ts';
 import { record } from '../../../src/commands/record.ts';
 import { replay } from '../../../src/commands/replay.ts';
+import { replayText } from '../../../src/commands/replay-text.ts';
 import { parseConfiguration } from '../../../src/config/load.ts';
 import type { Configuration } from '../../../src/core/model.ts';
 import type { GroupReport } from '../../../src/replay/replay.ts';
@@ -55,6 +56,7 @@ async function run(options: { file?: string; config?: string; group?: string; pi
       group: options.group,
       json: true,
       picture: options.picture,
+      columns: undefined,
     },
     { out: (text) => (out += text), err: (text) => (err += text) },
   );
@@ -139,6 +141,15 @@ test('the same configuration comes to exactly what was published', async () => {
   assert.deepEqual([group.warmUpEvaluations, group.missedEvaluations, group.movedShareRatio], [0, 0, 0]);
   assert.ok(group.was.pushes > 5);
   assert.deepEqual(group.would, group.was);
+  const evaluations = group.evaluations;
+  assert.deepEqual(group.baseline, {
+    identicalEvaluations: evaluations,
+    movedShareRatio: 0,
+    figures: group.was,
+    shares: group.backends.map(({ was }) => was),
+    changedIdenticalEvaluations: evaluations,
+    changedShareRatio: 0,
+  });
   for (const { was, would } of group.backends) assert.deepEqual(would, was);
   assert.ok(group.backends.some(({ was }) => was.max > was.min + 0.05));
   assert.deepEqual(warnings, ['recorded, but not in the configuration: mixtral']);
@@ -155,6 +166,8 @@ test('another configuration: what would have been, beside what was, as numbers a
   assert.ok(group.identicalEvaluations < group.evaluations / 2);
   assert.ok(group.movedShareRatio > 0.02, String(group.movedShareRatio));
   assert.ok(group.learningEvaluations < group.evaluations);
+  assert.equal(group.baseline?.identicalEvaluations, group.evaluations);
+  assert.equal(group.baseline.changedShareRatio, group.movedShareRatio);
   assert.ok(group.backends.some(({ was }) => was.saturatedRatio > 0) || group.was.refusedShare.max > 0);
   assert.ok(group.backends.every(({ would }) => would.saturatedRatio === 0));
   assert.equal(group.would.refusedShare.max, 0);
@@ -204,6 +217,16 @@ test('begun later: what had been learned is not known, and the first part is not
   const { group } = await run({ file });
   assert.ok((group?.warmUpEvaluations ?? 0) > 5);
   assert.ok((group?.evaluations ?? 0) > 20);
+  // what is missing of the past moves weights; the configuration, which is the same, does not
+  assert.ok((group?.baseline?.identicalEvaluations ?? 0) < (group?.evaluations ?? 0));
+  assert.equal(group?.baseline?.changedIdenticalEvaluations, group?.evaluations);
+  assert.ok(group !== undefined);
+  const text = replayText([group], [], 80);
+  assert.match(text, /saturated  as recorded  would be: share/);
+  assert.match(text, /Between that and this configuration there is no difference\./);
+  const strange = JSON.stringify({ ...header, groups: header.groups.map((of) => ({ ...of, balance: {} })) });
+  await writeFile(file, gzipSync([strange, ...later, ''].join('\n')));
+  assert.equal((await run({ file })).group?.baseline, null);
 });
 
 test('what is cut off, damaged or foreign: the good part with a warning, or a clear error', async () => {
@@ -253,7 +276,11 @@ test('what is cut off, damaged or foreign: the good part with a warning, or a cl
     assert.equal(exit, 64);
     assert.match(err, expected);
   }
-  assert.equal((await run({ file: join(folder, 'absent') })).exit, 1);
+  const absent = await run({ file: join(folder, 'absent') });
+  assert.deepEqual(
+    [absent.exit, absent.err],
+    [1, 'plimsoll replay: FOLDER/absent cannot be read: there is no such file\n'],
+  );
   assert.equal((await run({ config: 'Xds: 1\n' })).exit, 64);
 });
 
@@ -274,10 +301,13 @@ test('nobody there, a file that is there, and a disk that is full', async () => 
     assert.equal((await stat(recorded)).mtimeMs, mtimeMs);
     const full = await recordInto('/dev/full', { admin: server.origin, seconds: 30 });
     assert.equal(full.exit, 1);
-    assert.match(full.err, /\/dev\/full cannot be written any more: ENOSPC.*; what it has so far is kept/);
+    assert.match(
+      full.err,
+      /\/dev\/full cannot be written any more: the disk is full; what it has so far is kept/,
+    );
     const absent = await recordInto(join(folder, 'no', 'where.gz'), { admin: server.origin });
     assert.equal(absent.exit, 1);
-    assert.match(absent.err, /cannot be written: ENOENT/);
+    assert.match(absent.err, /cannot be written: its folder is not there/);
   } finally {
     server.stop();
   }

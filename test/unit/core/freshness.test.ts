@@ -41,7 +41,7 @@ test('a first miss: the last sample counts, and counts in the means', () => {
   assert.equal(missing.sampleAgeMs, 1000);
   assert.equal(missing.failure?.kind, 'timeout');
   assert.deepEqual(missing.reasons.slice(0, 1), [
-    'no answer in 1 collection (timeout): its last sample counts',
+    'timeout, no metrics in 1 collection: its last sample counts',
   ]);
   assert.ok(Math.abs(missing.deviation - one(before, 0).deviation) < 0.01);
 });
@@ -71,7 +71,7 @@ test('a second miss: the worst of the fresh counts, in no mean', () => {
   assert.equal(missing.use, 'worst');
   assert.match(
     missing.reasons[0] ?? '',
-    /no answer in 2 collections \(timeout\): the worst of the others counts/,
+    /timeout, no metrics in 2 collections: the worst of the others counts/,
   );
   assert.ok(
     missing.deviation < Math.min(...decision.backends.slice(1).map((of) => of.deviation)),
@@ -109,7 +109,7 @@ test('a backend that refuses and was never sampled counts as the worst, one that
   const decision = fleet.step(round(4, 0, { 0: 'refused', 1: 'timeout' }));
   assert.deepEqual(uses(decision), ['worst', 'mean', 'fresh', 'fresh']);
   assert.equal(one(decision, 1).deviation, 0);
-  assert.match(one(decision, 1).reasons.join(), /the mean counts, as it has never answered/);
+  assert.match(one(decision, 1).reasons.join(), /the mean counts, as it has never given any/);
 });
 
 test('a frozen backend that refuses is no longer frozen, until it answers with the same values', () => {
@@ -186,7 +186,7 @@ test('nobody answers: what is published stands for 30 s, then configured weights
     assert.equal(decision.assignment, first.assignment);
     assert.deepEqual(relative(decision), relative(first));
     assert.equal(decision.collectionStartedAtMs, undefined);
-    assert.deepEqual(decision.warnings, ['no backend answers: what is published stands for 30 s']);
+    assert.deepEqual(decision.warnings, ['no backend gives metrics: what is published stands for 30 s']);
   }
   const blind = fleet.step(silence);
   assert.equal(blind.mode, 'configured');
@@ -194,7 +194,7 @@ test('nobody answers: what is published stands for 30 s, then configured weights
   assert.deepEqual(relative(blind), [1, 1, 1]);
   assert.deepEqual(uses(blind), ['none', 'none', 'none']);
   assert.equal(blind.publish, 'shares');
-  assert.deepEqual(blind.warnings, ['no backend answers: configured weights, all healthy']);
+  assert.deepEqual(blind.warnings, ['no backend gives metrics: configured weights, all healthy']);
 });
 
 test('at an interval of 10 s what is published stands for 50 s', () => {
@@ -269,7 +269,7 @@ test('OnCollectFailure Remove: out from the first miss, back with the first answ
     ['10.0.3.1', '10.0.3.3'],
   );
   assert.deepEqual(removed.reasons, [
-    'no answer in 1 collection (timeout): out of the assignment until it answers',
+    'timeout, no metrics in 1 collection: out of the assignment until it answers',
   ]);
   const back = fleet.step(round(3, 2));
   assert.deepEqual([one(back, 1).use, one(back, 1).slowStart], ['fresh', undefined]);

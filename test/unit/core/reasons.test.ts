@@ -19,10 +19,10 @@ test('reasons come in the order of the rule: sample, load, capacity, slow start,
   assert.deepEqual(
     one(decision, 2).reasons.map((reason) => reason.replace(/\d+(\.\d+)?/g, '#')),
     [
-      'no answer in # collection (timeout): its last sample counts',
+      'timeout, no metrics in # collection: its last sample counts',
       'heavier than the mean: weight × #',
       'learned capacity: weight × #',
-      'saturated: # queued (marked above #, cleared at #), KV cache # (marked from # with a queue)',
+      'saturated: # queued (marked above #, cleared at #)',
     ],
   );
   assert.match(
@@ -39,7 +39,7 @@ test('a backend that is like the others needs no reason', () => {
   );
 });
 
-test('saturation by running requests names them, and unknown metrics are unknown', () => {
+test('saturation by running requests names them, and an unknown queue is unknown', () => {
   const saturation = {
     totalQueuedRequests: { mark: 10, clear: 3 },
     kvCacheUtilization: { mark: 0.98 },
@@ -52,7 +52,16 @@ test('saturation by running requests names them, and unknown metrics are unknown
   ]);
   assert.match(
     one(decision, 0).reasons.at(-1) ?? '',
-    /^saturated: unknown queued .*, KV cache unknown .*, 21 running \(marked above 20, cleared at 10\)$/,
+    /^saturated: 21 running \(marked above 20, cleared at 10\), unknown queued \(cleared at 3\)$/,
+  );
+});
+
+test('saturation by the KV cache names it and the queue; what did not set the mark is left out', () => {
+  const full = { queued: 4, kvUtilization: 0.99, running: 9 };
+  const decision = new Fleet(2).step([full, { running: 1 }]);
+  assert.equal(
+    one(decision, 0).reasons.at(-1),
+    'saturated: KV cache 0.99 (marked from 0.98 with a queue), 4 queued (cleared at 3)',
   );
 });
 

@@ -308,6 +308,20 @@ describe('what is found', () => {
     assert.deepEqual(faultsOf(findingsOf(refused, PLIMSOLL)), ['warning update_rejected: 3']);
   });
 
+  test('a listener that Envoy refused is told once, with its name', () => {
+    const details = 'cannot bind 127.0.0.1:10000: Address already in use\n';
+    const refused = ({ sections, stats }: DumpParts) => {
+      const listeners = sections.find((section) => 'static_listeners' in section) ?? assert.fail();
+      put(listeners, {
+        dynamic_listeners: [{ error_state: { details } }, { name: 'chat', error_state: { details } }],
+      });
+      put(stats, { 'listener_manager.lds.update_rejected': 1 });
+    };
+    assert.deepEqual(faultsOf(findingsOf(refused)), [
+      'error update_rejected: listener chat: cannot bind 127.0.0.1:10000: Address already in use',
+    ]);
+  });
+
   test('what Envoy holds may be what was published just before', () => {
     const group = { versions: ['v1', 'v2'], envoyLbPolicy: undefined };
     assert.deepEqual(faultsOf(findingsOf(undefined, { groups: new Map([['llama', group]]) })), []);
