@@ -11,7 +11,7 @@ type Decision = Omit<BackendDecision, 'reasons'>;
 const WORTH_TELLING = 0.01;
 
 /**
- * What shaped a decision, for people, in the order of the rule.
+ * What shaped a decision, for people, what decides most first: silence, saturation, then in the order of the rule.
  * @param index of the backend in the roster
  */
 export function reasonsOf(decision: Decision, outcome: Outcome, index: number): readonly string[] {
@@ -20,11 +20,11 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
   if (decision.use === 'aside') return ['configured weight 0: takes no traffic'];
   const reasons = [
     sampleReason(decision, memory, nowMs, freshness.widespread),
+    saturationReason(decision, outcome),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
     loadReason(at(weighing.factors, index)),
     weighing.loads === undefined ? undefined : capacityReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
-    saturationReason(decision, outcome),
     sparedReason(decision, memory, outcome),
   ];
   return reasons.filter((reason) => reason !== undefined);
@@ -36,8 +36,8 @@ function sampleReason(
   nowMs: number,
   widespread: boolean,
 ): string | undefined {
-  const cause = failure === undefined ? '' : ` (${failure.message})`;
-  const silence = `no answer in ${missed} ${missed === 1 ? 'collection' : 'collections'}${cause}`;
+  const cause = failure?.message ?? 'no metrics';
+  const silence = `${cause}, ${missed} ${missed === 1 ? 'collection' : 'collections'} missed`;
   switch (use) {
     case 'fresh':
     case 'aside':

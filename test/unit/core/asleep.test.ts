@@ -73,7 +73,7 @@ describe('a backend whose engine sleeps', () => {
     fleet.step([idle(0), 'asleep']);
     const soon = fleet.steps(20, (step) => [idle(1 + step), 'timeout']);
     assert.deepEqual(uses(soon), ['fresh', 'asleep']);
-    assert.match(one(soon, 1).reasons.join(), /^asleep: .*, and no answer in 20 collections \(timeout\)$/);
+    assert.match(one(soon, 1).reasons.join(), /^asleep: .*, and timeout, 20 collections missed$/);
     const late = fleet.steps(20, (step) => [idle(21 + step), 'timeout']);
     assert.deepEqual(uses(late), ['fresh', 'mean']);
     assert.deepEqual(healths(late), ['HEALTHY', 'HEALTHY']);

@@ -40,9 +40,7 @@ test('a first miss: the last sample counts, and counts in the means', () => {
   assert.equal(missing.missed, 1);
   assert.equal(missing.sampleAgeMs, 1000);
   assert.equal(missing.failure?.kind, 'timeout');
-  assert.deepEqual(missing.reasons.slice(0, 1), [
-    'no answer in 1 collection (timeout): its last sample counts',
-  ]);
+  assert.deepEqual(missing.reasons.slice(0, 1), ['timeout, 1 collection missed: its last sample counts']);
   assert.ok(Math.abs(missing.deviation - one(before, 0).deviation) < 0.01);
 });
 
@@ -69,10 +67,7 @@ test('a second miss: the worst of the fresh counts, in no mean', () => {
   const decision = fleet.step(round(4, 2, { 0: 'timeout', ...others }));
   const missing = one(decision, 0);
   assert.equal(missing.use, 'worst');
-  assert.match(
-    missing.reasons[0] ?? '',
-    /no answer in 2 collections \(timeout\): the worst of the others counts/,
-  );
+  assert.match(missing.reasons[0] ?? '', /timeout, 2 collections missed: the worst of the others counts/);
   assert.ok(
     missing.deviation < Math.min(...decision.backends.slice(1).map((of) => of.deviation)),
     'worst in each',
@@ -268,9 +263,7 @@ test('OnCollectFailure Remove: out from the first miss, back with the first answ
     decision.assignment.endpoints.map((endpoint) => endpoint.address),
     ['10.0.3.1', '10.0.3.3'],
   );
-  assert.deepEqual(removed.reasons, [
-    'no answer in 1 collection (timeout): out of the assignment until it answers',
-  ]);
+  assert.deepEqual(removed.reasons, ['timeout, 1 collection missed: out of the assignment until it answers']);
   const back = fleet.step(round(3, 2));
   assert.deepEqual([one(back, 1).use, one(back, 1).slowStart], ['fresh', undefined]);
   assert.equal(back.assignment.endpoints.length, 3);

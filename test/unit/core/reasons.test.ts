@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { backends, Fleet, one } from '../../support/fleet.ts';
 
-test('reasons come in the order of the rule: sample, load, capacity, slow start, saturation', () => {
+test('reasons come with what decides most first: sample, saturation, load, capacity, slow start', () => {
   const fleet = new Fleet(3);
   const rest = (step: number) => [
     { running: 10 + (step % 2), finished: step },
@@ -19,10 +19,10 @@ test('reasons come in the order of the rule: sample, load, capacity, slow start,
   assert.deepEqual(
     one(decision, 2).reasons.map((reason) => reason.replace(/\d+(\.\d+)?/g, '#')),
     [
-      'no answer in # collection (timeout): its last sample counts',
+      'timeout, # collection missed: its last sample counts',
+      'saturated: # queued (marked above #, cleared at #), KV cache # (marked from # with a queue)',
       'heavier than the mean: weight × #',
       'learned capacity: weight × #',
-      'saturated: # queued (marked above #, cleared at #), KV cache # (marked from # with a queue)',
     ],
   );
   assert.match(
@@ -51,7 +51,7 @@ test('saturation by running requests names them, and unknown metrics are unknown
     { running: 1 },
   ]);
   assert.match(
-    one(decision, 0).reasons.at(-1) ?? '',
+    one(decision, 0).reasons[0] ?? '',
     /^saturated: unknown queued .*, KV cache unknown .*, 21 running \(marked above 20, cleared at 10\)$/,
   );
 });
