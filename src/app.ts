@@ -1,6 +1,7 @@
 import type { ReloadCause } from './admin/configuration-history.ts';
 import { LiveState } from './admin/live-state.ts';
 import { Metrics } from './admin/metrics.ts';
+import { SidecarLog } from './admin/sidecar-log.ts';
 import { AdminServer } from './admin/server.ts';
 import { FoundEngines } from './collect/found-engines.ts';
 import { CollectorPool } from './collect/pool.ts';
@@ -13,6 +14,7 @@ import type { RolloutTimes } from './publish/rollout.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
 import { WarningLog } from './publish/warning-log.ts';
 import { type Clock, sleep, unixMs } from './runtime/clock.ts';
+import { every } from './runtime/every.ts';
 import { watchEventLoop } from './runtime/event-loop-watch.ts';
 import { formatHostPort } from './runtime/host-port.ts';
 import type { Logger } from './runtime/log.ts';
@@ -43,6 +45,8 @@ export interface ConfigurationSource {
 /** What a reload cannot change. */
 const FIXED_PARTS = ['xds', 'admin', 'log'] as const;
 const FIXED_FIELDS = ['Xds', 'Admin', 'Log'] as const;
+/** How often it is looked which sidecars are behind. */
+const SIDECARS_LOOK_MS = 2_000;
 const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 /** Names of a refused response, and of unhealthy backends, that are shown. */
 const NAMES_SHOWN = 10;
@@ -216,9 +220,17 @@ export class App {
         'the limit of open files (ulimit -n) lets in fewer connections than Xds.Limits.Streams',
       );
     }
-    this.#endWatch = watchEventLoop(this.#clock, (lateMs) => {
+    const endLoopWatch = watchEventLoop(this.#clock, (lateMs) => {
       this.#metrics.loopDelayed(lateMs / 1000);
     });
+    const sidecarLog = new SidecarLog(this.#log, this.#state.sidecars, () => this.#clock.now());
+    const endSidecarWatch = every(this.#clock, SIDECARS_LOOK_MS, () => {
+      sidecarLog.look();
+    });
+    this.#endWatch = () => {
+      endLoopWatch();
+      endSidecarWatch();
+    };
     this.#configure(this.#configuration);
     return this.#bound;
   }

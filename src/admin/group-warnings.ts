@@ -52,6 +52,10 @@ const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
     'More comes than the backends can take: add backends, or send less. The others are served in time meanwhile; 503s are the intended answer.',
   ],
   [
+    'half of the backends or more are saturated',
+    'The load comes near to what the backends can take: add backends, or send less. Look at the queues: if they are short, Saturation may be set too low.',
+  ],
+  [
     'every backend is saturated: with Mode: Active',
     'More comes than the backends can take: add backends, or send less. If the queues are short, Saturation may be set too low: mend that before Mode: Active.',
   ],

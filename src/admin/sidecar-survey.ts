@@ -37,6 +37,13 @@ export interface Behind {
   readonly sinceMs: number;
 }
 
+/** One that was behind when its last stream ended. */
+export interface GoneSidecar {
+  readonly of: SidecarStream;
+  readonly atMs: number;
+  readonly behindSinceMs: number;
+}
+
 /** All sidecars at one moment. */
 export interface SidecarSurvey {
   readonly nowMs: number;
@@ -46,18 +53,18 @@ export interface SidecarSurvey {
   readonly refusing: readonly Sidecar[];
   /** As many as are shown, of whatever standing. */
   readonly others: readonly Sidecar[];
+  /** Lost while behind, the latest first. */
+  readonly gone: readonly GoneSidecar[];
   /** Since when a group's version has been one that a sidecar should not have any more. */
   readonly supersededAtMs: (serverGroup: string, version: Version) => number | undefined;
 }
 
 export const SIDECARS_SHOWN = 100;
 const GROUPS_SHOWN = 20;
-/** Who is behind for longer is worth a warning. */
-const WARN_AFTER_MS = 15_000;
 
 /** @param unix makes Unix time of the clock's. */
 export function sidecarsState(survey: SidecarSurvey, unix: (atMs: number) => UnixMs): SidecarsState {
-  const { total, streams, behind, refusing, others } = survey;
+  const { total, streams, behind, refusing, others, gone } = survey;
   const [late, refused, rest] = [behind.map(({ sidecar }) => sidecar), refusing, others].map((some) =>
     some.slice(0, SIDECARS_SHOWN).toSorted(byNode),
   ) as [Sidecar[], Sidecar[], Sidecar[]];
@@ -66,6 +73,15 @@ export function sidecarsState(survey: SidecarSurvey, unix: (atMs: number) => Uni
     total,
     streams,
     behind: behind.length,
+    refusing: refusing.length,
+    gone: gone.map(({ of: { node, cluster, identity, peer }, atMs, behindSinceMs }) => ({
+      node,
+      cluster,
+      identity,
+      peer,
+      at: unix(atMs),
+      behindSince: unix(behindSinceMs),
+    })),
     shown: shown.map((sidecar) => sidecarState(sidecar, survey, unix)),
   };
 }
@@ -104,25 +120,52 @@ function sidecarState(
 }
 
 /** What is wrong with sidecars as a whole. */
-export function sidecarWarnings({ behind, refusing, total, nowMs }: SidecarSurvey): readonly Warning[] {
-  const warnings: Warning[] = [];
-  const late = behind.filter(({ sinceMs }) => nowMs - sinceMs > WARN_AFTER_MS);
-  if (late.length > 0) {
-    const earliestMs = late.reduce((least, { sinceMs }) => Math.min(least, sinceMs), nowMs);
-    const seconds = Math.round((nowMs - earliestMs) / 1000);
-    warnings.push({
-      text: `${late.length} of ${total} sidecars ${late.length === 1 ? 'has' : 'have'} been behind for up to ${seconds} s: they go on with older weights`,
+export function sidecarWarnings(survey: SidecarSurvey): readonly Warning[] {
+  return [...behindWarnings(survey), ...goneWarnings(survey), ...refusalWarnings(survey)];
+}
+
+function behindWarnings({ behind, total, nowMs }: SidecarSurvey): readonly Warning[] {
+  if (behind.length === 0) return [];
+  const earliestMs = behind.reduce((least, { sinceMs }) => Math.min(least, sinceMs), nowMs);
+  const seconds = Math.round((nowMs - earliestMs) / 1000);
+  const words =
+    behind.length === 1
+      ? `sidecars has been behind for ${seconds} s: it goes`
+      : `sidecars have been behind for up to ${seconds} s: they go`;
+  return [
+    {
+      text: `${behind.length} of ${total} ${words} on with older weights`,
       remedy:
         'A refusal of theirs says why. Without one, look whether the Envoy is overloaded, and at its log and its statistic control_plane.connected_state.',
-    });
-  }
+    },
+  ];
+}
+
+function goneWarnings({ gone, nowMs }: SidecarSurvey): readonly Warning[] {
+  const [latest] = gone;
+  if (latest === undefined) return [];
+  const ago = `${Math.round((nowMs - latest.atMs) / 1000)} s ago`;
+  const { node, peer } = latest.of;
+  const who = node === '' ? peer : `${node}, ${peer}`;
+  const text =
+    gone.length === 1
+      ? `a sidecar was lost ${ago} while it was behind (${who}): if it still runs, it goes on with older weights`
+      : `${gone.length} sidecars were lost while they were behind, the last one ${ago} (${who}): those that still run go on with older weights`;
+  const remedy =
+    'Look whether that Envoy hangs or is cut off, and end or restart it. Nothing is to be done where it has ended. This is told for 5 minutes, or until it is back.';
+  return [{ text, remedy }];
+}
+
+function refusalWarnings({ refusing, total }: SidecarSurvey): readonly Warning[] {
   const [first] = refusing;
-  if (first?.nack !== undefined) {
-    warnings.push({
-      text: `${refusing.length} of ${total} sidecars ${refusing.length === 1 ? 'refuses' : 'refuse'} what they are sent: ${first.nack.reason}`,
+  if (first?.nack === undefined) return [];
+  const words =
+    refusing.length === 1 ? 'sidecars refuses what it is sent' : 'sidecars refuse what they are sent';
+  return [
+    {
+      text: `${refusing.length} of ${total} ${words}: ${first.nack.reason}`,
       remedy:
         "What is refused is not sent again, and they keep what they had. Look at the configuration of the group or listener that is named, and at the Envoy's version.",
-    });
-  }
-  return warnings;
+    },
+  ];
 }

@@ -1,5 +1,7 @@
+import { GoneSidecars } from './gone-sidecars.ts';
 import {
   type Behind,
+  type GoneSidecar,
   type Sidecar,
   SIDECARS_SHOWN,
   type SidecarStream,
@@ -41,6 +43,7 @@ export class Sidecars {
   readonly #byPeer = new Map<string, Sidecar>();
   readonly #byStream = new Map<object, Sidecar>();
   readonly #groups = new Map<string, Group>();
+  readonly #gone = new GoneSidecars();
   #latestSurvey: SidecarSurvey | undefined;
 
   /** @param now monotonic milliseconds. */
@@ -55,7 +58,9 @@ export class Sidecars {
   /** A stream has said who it is. */
   joined(stream: object, of: SidecarStream): void {
     this.#latestSurvey = undefined;
-    const sidecar = this.#byPeer.get(of.peer) ?? {
+    const known = this.#byPeer.get(of.peer);
+    if (known === undefined) this.#gone.joined(of);
+    const sidecar = known ?? {
       of,
       sinceMs: this.#now(),
       streams: new Map(),
@@ -74,7 +79,11 @@ export class Sidecars {
     if (sidecar === undefined) return;
     this.#byStream.delete(stream);
     sidecar.streams.delete(stream);
-    if (sidecar.streams.size === 0) this.#byPeer.delete(sidecar.of.peer);
+    if (sidecar.streams.size > 0) return;
+    this.#byPeer.delete(sidecar.of.peer);
+    const atMs = this.#now();
+    const behindSinceMs = this.#behindSince(sidecar, atMs);
+    if (behindSinceMs !== undefined) this.#gone.add({ of: sidecar.of, atMs, behindSinceMs });
   }
 
   published(serverGroup: string, version: string): void {
@@ -126,6 +135,21 @@ export class Sidecars {
     return { total, behind: behind.length, refusing: refusing.length };
   }
 
+  /** Those that are behind, in no order. */
+  get behind(): readonly Sidecar[] {
+    return this.#survey().behind.map(({ sidecar }) => sidecar);
+  }
+
+  /** How many were lost while they were behind, since the start. */
+  get lost(): number {
+    return this.#gone.total;
+  }
+
+  /** Who was lost while behind in the last 5 minutes and has not come back, the latest first. */
+  get gone(): readonly GoneSidecar[] {
+    return this.#gone.at(this.#now());
+  }
+
   /** @param unix makes Unix time of the clock's. */
   state(unix: (atMs: number) => UnixMs): SidecarsState {
     return sidecarsState(this.#survey(), unix);
@@ -157,6 +181,7 @@ export class Sidecars {
       behind,
       refusing,
       others,
+      gone: this.#gone.at(nowMs),
       supersededAtMs: (name: string, version: Version) => this.#supersededAtMs(name, version, nowMs),
     };
     this.#latestSurvey = survey;

@@ -218,8 +218,18 @@ export interface SidecarsState {
   readonly streams: number;
   /** How many are behind with a group, of all, also those that are not shown. */
   readonly behind: number;
+  /** How many refuse what they are sent, of all. */
+  readonly refusing: number;
+  /** Lost while behind in the last 5 minutes and not back, the latest first, at most 100. */
+  readonly gone: readonly GoneSidecarState[];
   /** At most 100: those that are behind first, then those with a refusal, then by node. */
   readonly shown: readonly SidecarState[];
+}
+
+/** One that was behind when its connection ended: if it still runs, it goes on with older weights. */
+export interface GoneSidecarState extends Pick<SidecarState, 'node' | 'cluster' | 'identity' | 'peer'> {
+  readonly at: UnixMs;
+  readonly behindSince: UnixMs;
 }
 
 /** One connection of one client. */

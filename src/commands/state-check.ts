@@ -1,6 +1,7 @@
 import {
   BACKEND_COLUMNS,
   type ConfigurationState,
+  type GoneSidecarState,
   type GroupChange,
   type GroupFigures,
   type GroupHistory,
@@ -108,6 +109,17 @@ const sidecars = objectOf({
   total: aNumber,
   streams: aNumber,
   behind: aNumber,
+  refusing: aNumber,
+  gone: listOf(
+    objectOf({
+      node: aText,
+      cluster: aText,
+      identity: aText,
+      peer: aText,
+      at: aNumber,
+      behindSince: aNumber,
+    } satisfies Fields<GoneSidecarState>),
+  ),
   shown: listOf(
     objectOf({
       node: aText,

@@ -1,9 +1,10 @@
 import { rowsOf } from '../admin/page/rows.ts';
 import { FIRST_SORTING, sortRows } from '../admin/page/sort-rows.ts';
 import type { State } from '../admin/state-shape.ts';
+import { wrapped } from '../runtime/wrap.ts';
 import { warningLines } from './top-screen.ts';
 import { backendTable } from './top-table.ts';
-import { groupLines, headParts, sidecarLines, wrapped } from './top-text.ts';
+import { groupLines, headParts, sidecarLines } from './top-text.ts';
 
 /** Lines for a pipe or a file are as long as they have to be. */
 const WIDTH = Number.POSITIVE_INFINITY;

@@ -4,10 +4,11 @@ import { rowsOf } from '../admin/page/rows.ts';
 import { sortRows } from '../admin/page/sort-rows.ts';
 import type { GroupState, State } from '../admin/state-shape.ts';
 import { cut } from '../runtime/cut.ts';
+import { folded, wrapped } from '../runtime/wrap.ts';
 import type { FeedView } from './top-feed.ts';
 import type { TopModel } from './top-model.ts';
 import { backendTable } from './top-table.ts';
-import { folded, groupLines, headParts, sidecarLines, wrapped } from './top-text.ts';
+import { groupLines, headParts, sidecarLines } from './top-text.ts';
 
 const BOLD = '\u001b[1m';
 const RED = '\u001b[31m';
@@ -68,7 +69,7 @@ export function topScreen(scene: TopScene, size: TopSize, color: boolean): reado
   const from = Math.max(0, Math.min(scene.model.scroll, table.length - room));
   const lines = [...above, ...table.slice(from, from + room)].slice(0, size.rows - 1);
   while (lines.length < size.rows - 1) lines.push('');
-  lines.push(paint(INVERSE, footer(scene, from, room, table.length)));
+  lines.push(paint(INVERSE, footer(scene, size, from, room, table.length)));
   return lines.map((line) => cut(line, size.columns));
 }
 
@@ -98,7 +99,8 @@ function* headLines(scene: TopScene, size: TopSize, paint: Paint): Generator<str
   const parts = state === undefined ? [] : headParts(state, serverNow(scene));
   for (const line of wrapped(parts, size.columns)) yield paint(BOLD, line);
   if (status.kind === 'live' && restartedAtMs !== undefined && nowMs - restartedAtMs < RESTART_TOLD_MS) {
-    yield paint(YELLOW, 'The control plane was started anew: what it had learned begins again.');
+    const told = 'The control plane was started anew: what it had learned begins again.';
+    for (const line of folded(told, size.columns)) yield paint(YELLOW, line);
   }
   if (state === undefined || model.tab === 'warnings') return;
   const warnings = allWarnings(state);
@@ -177,12 +179,22 @@ export function warningLines(state: State): readonly string[] {
   ]);
 }
 
-function footer({ model, view }: TopScene, from: number, room: number, total: number): string {
+const KEYS = ['? help', 'q quit', '/ filter', 's sidecars', 'w warnings', '← → sort', 'r reverse'];
+
+/** As many of the keys as there is room for: the help has them all. */
+function footer(
+  { model, view }: TopScene,
+  { columns }: TopSize,
+  from: number,
+  room: number,
+  total: number,
+): string {
   if (model.typing) return `/${model.filter}_   enter keeps the filter, escape ends it`;
   const groups = view.state?.groups.length ?? 0;
   const place =
     total > room && room > 0 ? `${from + 1} to ${Math.min(total, from + room)} of ${total}   ` : '';
   const filter = model.filter === '' ? '' : `filter: ${model.filter}   `;
   const which = groups > 1 ? `group ${Math.min(model.group + 1, groups)} of ${groups} (tab)   ` : '';
-  return `${which}${filter}${place}? help  q quit  / filter  ← → sort  r reverse  s sidecars  w warnings`;
+  const [line = ''] = wrapped([`${which}${filter}${place}${KEYS[0]}`, ...KEYS.slice(1)], columns);
+  return line;
 }

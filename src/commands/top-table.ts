@@ -84,5 +84,5 @@ function padded(text: string, width: number, isText: boolean): string {
 function noteOf({ why, failure, failedSecondsAgo, missed }: Row): string {
   if (why !== null) return why;
   if (failure === null || failedSecondsAgo === null) return '';
-  return missed > 0 ? failure : `${failure}, ${age(failedSecondsAgo)} ago`;
+  return missed > 0 ? failure : `answers again; ${age(failedSecondsAgo)} ago: ${failure}`;
 }

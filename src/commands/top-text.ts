@@ -1,38 +1,12 @@
 import { age, counted, integer, percent, took } from '../admin/page/cells.ts';
 import { type GroupSummary, summaryOf } from '../admin/page/group-summary.ts';
-import { standingWords, streamWords } from '../admin/page/sidecar-words.ts';
-import type { GroupState, SidecarState, State } from '../admin/state-shape.ts';
+import { goneWords, sidecarCountWords, standingWords, streamWords } from '../admin/page/sidecar-words.ts';
+import type { GoneSidecarState, GroupState, SidecarState, State } from '../admin/state-shape.ts';
+import { GAP, wrapped } from '../runtime/wrap.ts';
 import { MODE_WORDS, OBSERVING_WORDS, REASON_WORDS } from '../admin/words/explain-words.ts';
 
 /** Characters of a version that tell it from others. */
 const VERSION_LENGTH = 12;
-
-/** What stands between two things that are said. */
-const GAP = '   ';
-
-/** Lines of at most `width`, as far as no part is longer, of what is said one after the other. */
-export function wrapped(parts: readonly string[], width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const part of parts.filter((text) => text !== '')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + GAP.length + part.length > width) lines.push(part);
-    else lines[lines.length - 1] = last + GAP + part;
-  }
-  return lines;
-}
-
-/** A text in lines of at most `width` as far as no word is longer; all but the first are set in. */
-export function folded(text: string, width: number): readonly string[] {
-  const [indent = ''] = /^ */.exec(text) ?? [];
-  const lines: string[] = [];
-  for (const word of text.trimStart().split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined) lines.push(indent + word);
-    else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(`${indent}  ${word}`);
-  }
-  return lines;
-}
 
 /** The whole. @param now by the clock of the server */
 export function headParts(state: State, now: number): readonly string[] {
@@ -41,9 +15,7 @@ export function headParts(state: State, now: number): readonly string[] {
     `plimsoll ${build.version}, up ${age((now - startedAt) / 1000)}`,
     ...(ready ? [] : ['not ready']),
     counted(groups.length, 'server group'),
-    sidecars.behind === 0
-      ? counted(sidecars.total, 'sidecar')
-      : `${counted(sidecars.total, 'sidecar')}, ${integer(sidecars.behind)} behind`,
+    sidecarCountWords(sidecars),
     configurationWords(state, now),
   ];
 }
@@ -58,7 +30,8 @@ function configurationWords({ configuration }: State, now: number): string {
 
 /** What a group is like. */
 export function groupLines(group: GroupState, now: number, width: number): readonly string[] {
-  const { name, gain, admission, published, streams, mode, policy } = group;
+  const { name, gain, admission, published, streams, mode, policy, acknowledgementSeconds } = group;
+  const someWait = streams.current < streams.following;
   const summary = summaryOf(group);
   const how =
     mode === null ? 'not evaluated yet' : policy === null ? MODE_WORDS.configured : MODE_WORDS[mode];
@@ -67,8 +40,8 @@ export function groupLines(group: GroupState, now: number, width: number): reado
     `refused ${percent(admission.share)}`,
     admission.waitSeconds === null ? '' : `wait ${took(admission.waitSeconds)}`,
     published === null ? '' : publishedWords(published, now),
-    `${integer(streams.current)} of ${counted(streams.following, 'stream')} current`,
-    group.acknowledgementSeconds === null ? '' : `all had it after ${took(group.acknowledgementSeconds)}`,
+    `${integer(streams.current)} of ${counted(streams.following, 'stream')} current${someWait ? ' so far' : ''}`,
+    acknowledgementSeconds === null || someWait ? '' : `all had it after ${took(acknowledgementSeconds)}`,
   ];
   return [
     ...wrapped(
@@ -103,23 +76,38 @@ function publishedWords({ at, reason, version }: NonNullable<GroupState['publish
   return `published ${age((now - at) / 1000)} ago${because}, version ${version.slice(0, VERSION_LENGTH)}`;
 }
 
-/** A line for each sidecar that is told of, and one for the rest. */
+/** A line for each sidecar that is told of, those that were lost first, and one for the rest. */
 export function sidecarLines({ sidecars }: State, now: number): readonly string[] {
-  if (sidecars.total === 0) return ['no sidecar is connected'];
   const rest = sidecars.total - sidecars.shown.length;
   return [
+    ...sidecars.gone.map((sidecar) => goneLine(sidecar, now)),
+    ...(sidecars.total === 0 ? ['no sidecar is connected'] : []),
     ...sidecars.shown.map((sidecar) => sidecarLine(sidecar, now)),
     ...(rest > 0 ? [`and ${integer(rest)} more`] : []),
   ];
 }
 
-function sidecarLine(sidecar: SidecarState, now: number): string {
-  const { node, identity, peer, since, streams, groups, moreGroups, nack } = sidecar;
-  const versions = groups.map(({ name, version }) => `${name} ${version.slice(0, VERSION_LENGTH)}`);
-  const more = moreGroups === 0 ? '' : ` and ${integer(moreGroups)} more`;
+function goneLine(sidecar: GoneSidecarState, now: number): string {
+  return [...whoParts(sidecar), goneWords(sidecar, now)].join(GAP);
+}
+
+function whoParts({
+  node,
+  identity,
+  peer,
+}: Pick<SidecarState, 'node' | 'identity' | 'peer'>): readonly string[] {
   return [
     node === '' ? '(no node id)' : node,
     identity === peer.slice(0, identity.length) ? peer : `${identity} ${peer}`,
+  ];
+}
+
+function sidecarLine(sidecar: SidecarState, now: number): string {
+  const { since, streams, groups, moreGroups, nack } = sidecar;
+  const versions = groups.map(({ name, version }) => `${name} ${version.slice(0, VERSION_LENGTH)}`);
+  const more = moreGroups === 0 ? '' : ` and ${integer(moreGroups)} more`;
+  return [
+    ...whoParts(sidecar),
     `${streamWords(streams)} for ${age((now - since) / 1000)}`,
     standingWords(sidecar, now),
     versions.join(', ') + more,

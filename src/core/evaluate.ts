@@ -19,6 +19,7 @@ import { shed } from './shedding.ts';
 import { slowStartLimit } from './slow-start.ts';
 import { observePaces, speedsOf } from './speed.ts';
 import { carryOver, type GroupState, initialState } from './state.ts';
+import { observeSaturated, saturatedPart } from './widely-saturated.ts';
 import { warningsOf } from './warnings.ts';
 import { configuredWeights, unweighed, type Weighing, type WeighingInput, weigh } from './weighing.ts';
 
@@ -126,6 +127,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const { published, publish } = observing
     ? configuredPublication(group.name, roster, before.published)
     : { published: computed, publish: next };
+  const widelySaturated = observeSaturated(before.widelySaturated, computed.health, nowMs);
   const state = {
     evaluatedAtMs: nowMs,
     roster: all,
@@ -137,6 +139,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     admission,
     published,
     computed,
+    widelySaturated,
   };
   const outcome: Outcome = {
     group,
@@ -172,7 +175,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
       freshness,
       lacking: weighing.lacking,
       shedding,
-      computed,
+      saturated: saturatedPart(widelySaturated, nowMs),
       observing,
     }),
     get basis() {

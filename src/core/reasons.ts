@@ -11,7 +11,7 @@ type Decision = Omit<BackendDecision, 'reasons'>;
 const WORTH_TELLING = 0.01;
 
 /**
- * What shaped a decision, for people, in the order of the rule.
+ * What shaped a decision, for people, what decides most first: silence, saturation, then in the order of the rule.
  * @param index of the backend in the roster
  */
 export function reasonsOf(decision: Decision, outcome: Outcome, index: number): readonly string[] {
@@ -20,11 +20,11 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
   if (decision.use === 'aside') return ['configured weight 0: takes no traffic'];
   const reasons = [
     sampleReason(decision, memory, nowMs, freshness.widespread),
+    saturationReason(decision, outcome),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
     loadReason(at(weighing.factors, index)),
     weighing.loads === undefined ? undefined : capacityReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
-    saturationReason(decision, outcome),
     sparedReason(decision, memory, outcome),
   ];
   return reasons.filter((reason) => reason !== undefined);

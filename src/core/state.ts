@@ -5,6 +5,7 @@ import { type BackendMemory, newMemory } from './memory.ts';
 import type { Published } from './publication.ts';
 import { INITIAL_STAY, type Stay } from './residence.ts';
 import type { Roster } from './roster.ts';
+import { NEVER_SATURATED, type WidelySaturated } from './widely-saturated.ts';
 import { initialPaces, type Paces } from './speed.ts';
 
 /** What a server group has learned. Immutable; its content is the core's own business. */
@@ -23,6 +24,8 @@ export interface GroupState {
   readonly published: Published | undefined;
   /** What the rule came to: the same object as `published`, except while the group is observed. */
   readonly computed: Published | undefined;
+  /** Of the newest evaluations by which many backends were saturated. */
+  readonly widelySaturated: WidelySaturated;
 }
 
 /** The state of a group that begins: its first backends are all there from the start, none is in slow start. */
@@ -38,6 +41,7 @@ export function initialState(): GroupState {
     admission: INITIAL_ADMISSION,
     published: undefined,
     computed: undefined,
+    widelySaturated: NEVER_SATURATED,
   };
 }
 

@@ -1,5 +1,4 @@
 import { at } from './at.ts';
-import type { Proposal } from './dither.ts';
 import { type Freshness, isUsable } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
 import type { AdmissionDecision, Backend, LoadAwareSettings, ScorerName } from './model.ts';
@@ -11,8 +10,8 @@ const NAMES_SHOWN = 5;
 /**
  * What an operator should know of the group. The words stay the same while the state does, so that a log can say
  * when one begins and ends.
- * @param situation `memories` in roster order; `lacking`: scorers whose metric is not to be had; `computed`: what
- *   sidecars have from here on, or would have where `observing`
+ * @param situation `memories` in roster order; `lacking`: scorers whose metric is not to be had; `saturated`: how
+ *   much of the group, by what sidecars have from here on, or would have where `observing`
  */
 export function warningsOf(situation: {
   readonly settings: LoadAwareSettings;
@@ -21,10 +20,10 @@ export function warningsOf(situation: {
   readonly freshness: Freshness;
   readonly lacking: readonly ScorerName[];
   readonly shedding: AdmissionDecision;
-  readonly computed: Proposal;
+  readonly saturated: 'all' | 'half' | undefined;
   readonly observing: boolean;
 }): readonly string[] {
-  const { settings, roster, memories, freshness, shedding, computed, observing } = situation;
+  const { settings, roster, memories, freshness, shedding, saturated, observing } = situation;
   const warnings: string[] = [];
   const asleep = roster.backends.filter((_, index) => at(freshness.uses, index) === 'asleep');
   const group = groupWarning(freshness, settings.collect.intervalSeconds, asleep.length > 0);
@@ -42,9 +41,15 @@ export function warningsOf(situation: {
   if (frozen.length > 0) warnings.push(`gauges stand still: ${names(frozen)}`);
   const overload = overloadWarning(shedding, observing);
   if (overload !== undefined) warnings.push(overload);
-  if (computed.health.length > 0 && computed.health.every((health) => health === 'UNHEALTHY')) {
+  if (saturated === 'all') {
     const answer = observing ? 'with Mode: Active sidecars would answer 503' : 'sidecars answer 503';
     warnings.push(`every backend is saturated: ${answer}`);
+  }
+  if (saturated === 'half') {
+    const answer = observing
+      ? 'with Mode: Active the others would take what comes'
+      : 'the others take what comes';
+    warnings.push(`half of the backends or more are saturated: ${answer}`);
   }
   return warnings;
 }

@@ -31,17 +31,24 @@ export async function collectView(stage: Stage, live: LiveAct, past: readonly st
   return {
     act: live.act.title,
     story: live.act.story,
-    secondsLeft: live.secondsLeft(nowMs),
+    addresses: stage.addresses,
+    secondsLeft: live.act.endless === true ? undefined : live.secondsLeft(nowMs),
     shed: fromPlane?.shed,
     ratePerSecond: live.rate(nowMs),
     firstTokenP50Ms: live.firstTokenMs(0.5),
     firstTokenP95Ms: live.firstTokenMs(0.95),
     noUpstream: live.noUpstream,
     failed: live.failed,
-    controlPlane: fromPlane === undefined ? 'down' : 'up',
+    controlPlane: fromPlane === undefined ? planeWords(stage) : 'up',
     backends,
     past,
   };
+}
+
+/** Why it does not answer. */
+function planeWords({ plane }: Stage): string {
+  if (plane.running) return 'does not answer';
+  return plane.exitCode === undefined ? 'down: killed' : `down: ended with exit code ${plane.exitCode}`;
 }
 
 type Decisions = ReadonlyMap<string, Omit<PlaneBackend, 'share'>>;

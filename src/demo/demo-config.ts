@@ -9,17 +9,19 @@ export interface DemoConfig {
   readonly loadAware: boolean;
   /** HOST:PORT for sidecars; port 0: the kernel's choice. */
   readonly xds: string;
+  /** The same for the page. */
+  readonly admin: string;
   /** The port of Envoy's listener on 127.0.0.1. */
   readonly listenerPort: number;
 }
 
 /** The configuration file of the demo. */
-export function demoConfig({ backends, loadAware, xds, listenerPort }: DemoConfig): string {
+export function demoConfig({ backends, loadAware, xds, admin, listenerPort }: DemoConfig): string {
   const servers = backends.map(
     ({ address, port }) => `      - {Address: "${address}", Port: ${port}, Weight: 100}`,
   );
   return `Xds:   {Listen: "${xds}", DrainSeconds: 0.1}
-Admin: {Listen: "127.0.0.1:0"}
+Admin: {Listen: "${admin}"}
 Log:   {Format: json}
 ServerGroups:
   - Name: ${SERVER_GROUP}

@@ -40,6 +40,7 @@ export async function demo(options: DemoOptions, io: DemoIo): Promise<number> {
   try {
     const stage = await Stage.open(options.backends, SLOW, io.signal);
     try {
+      painter.print(`${stage.addresses.join('\n')}\n`);
       const { seconds, seed } = options;
       const show = new Show(stage, { seconds, seed, painter, signal: io.signal });
       const summaries = await show.play();

@@ -11,6 +11,8 @@ export interface Played {
   /** How long requests arrive. */
   readonly seconds: number;
   readonly arrivals: readonly Arrival[];
+  /** Another one follows, for as long as nobody ends it. */
+  readonly endless?: boolean;
 }
 
 /** What is known of an act while it runs. */

@@ -32,7 +32,7 @@ export class Painter {
     }
     if (!this.#entered) write(ENTER);
     this.#entered = true;
-    const lines = renderScreen(view, color).map((line) => cut(line, columns) + CLEAR_LINE_END);
+    const lines = renderScreen(view, color, columns).map((line) => cut(line, columns) + CLEAR_LINE_END);
     write(`${HOME}${lines.join('\n')}\n${CLEAR_BELOW}`);
   }
 

@@ -1,10 +1,14 @@
+import { folded, GAP, wrapped } from '../runtime/wrap.ts';
 import { type Cell, formatTable } from './table.ts';
 
 /** What one screen shows. Numbers that are undefined are shown as `-`. */
 export interface View {
   readonly act: string;
   readonly story: string;
-  readonly secondsLeft: number;
+  /** Where to look. */
+  readonly addresses: readonly string[];
+  /** undefined: it goes on until somebody ends it. */
+  readonly secondsLeft: number | undefined;
   /** p: share of the requests that sidecars are told to refuse, 0..1. */
   readonly shed: number | undefined;
   readonly ratePerSecond: number;
@@ -12,7 +16,8 @@ export interface View {
   readonly firstTokenP95Ms: number;
   readonly noUpstream: number;
   readonly failed: number;
-  readonly controlPlane: 'up' | 'down';
+  /** `up`, or why it does not answer. */
+  readonly controlPlane: string;
   readonly backends: readonly BackendView[];
   /** Lines of the acts that are over. */
   readonly past: readonly string[];
@@ -39,8 +44,8 @@ const RED = '\u001b[31m';
 const GREEN = '\u001b[32m';
 const PLAIN = '\u001b[0m';
 
-/** The lines of a whole screen. `color`: with ANSI colours. */
-export function renderScreen(view: View, color: boolean): readonly string[] {
+/** The lines of a whole screen; words are wrapped at `width`, the table is not. `color`: with ANSI colours. */
+export function renderScreen(view: View, color: boolean, width: number): readonly string[] {
   const paint = (code: string, text: string): string => (color ? `${code}${text}${PLAIN}` : text);
   const rows = view.backends.map((backend): readonly Cell[] => [
     backend.id,
@@ -55,15 +60,17 @@ export function renderScreen(view: View, color: boolean): readonly string[] {
   ]);
   const [heading = '', ...lines] = formatTable(COLUMNS, rows);
   return [
-    paint(BOLD, `plimsoll demo   ${view.act}   ${timeLeft(view.secondsLeft)}   ${refusal(view)}`),
-    view.story,
+    ...wrapped(['plimsoll demo', ...headParts(view)], width).map((line) => paint(BOLD, line)),
+    ...folded(view.story, width),
     '',
-    loadLine(view),
+    ...view.addresses.flatMap((line) => folded(line, width)),
+    '',
+    ...wrapped(loadParts(view), width),
     '',
     paint(BOLD, heading),
     ...lines.map((line) => paint(line.includes('UNHEALTHY') ? RED : GREEN, line)),
     '',
-    ...view.past,
+    ...view.past.flatMap((line) => folded(line, width)),
   ];
 }
 
@@ -75,8 +82,7 @@ export function renderLine(view: View): string {
       return `${id} q${queued} kv ${percent(kvUtilization)} r${running} ${decided} ${percent(share)} ${health ?? '-'}`;
     },
   );
-  const heading = `${view.act}, ${timeLeft(view.secondsLeft)}, ${refusal(view)}`;
-  return [heading, loadLine(view), ...backends].join(' | ');
+  return [headParts(view).join(', '), loadParts(view).join(GAP), ...backends].join(' | ');
 }
 
 const COLUMNS = [
@@ -91,21 +97,26 @@ const COLUMNS = [
   '<health',
 ] as const;
 
-function loadLine(view: View): string {
+function headParts(view: View): readonly string[] {
+  return [view.act, timeLeft(view.secondsLeft), refusal(view)].filter((part) => part !== '');
+}
+
+function loadParts(view: View): readonly string[] {
   return [
     `control plane ${view.controlPlane}`,
     `load ${view.ratePerSecond.toFixed(1)}/s`,
     `first token p50 ${seconds(view.firstTokenP50Ms)}, p95 ${seconds(view.firstTokenP95Ms)}`,
     `503s ${view.noUpstream}`,
     `failures ${view.failed}`,
-  ].join('   ');
+  ];
 }
 
 function refusal({ shed }: View): string {
   return `p ${shed === undefined ? '-' : percent(shed)}`;
 }
 
-function timeLeft(secondsLeft: number): string {
+function timeLeft(secondsLeft: number | undefined): string {
+  if (secondsLeft === undefined) return '';
   return secondsLeft > 0 ? `${secondsLeft.toFixed(0)} s left` : 'waiting for the last answers';
 }
 

@@ -68,14 +68,12 @@ export class Show {
     await this.#stage.restartPlane(this.#options.signal);
     const { seed } = this.#options;
     const ratePerSecond = ENCORE_LOAD * this.#capacityPerSecond;
-    const { envoy, plane, origin } = this.#stage;
-    const story =
-      `POST ${origin}/v1/completions   Envoy http://${envoy.admin}   ` +
-      `live page http://${plane.admin}/   Ctrl-C ends it`;
+    const story = 'A new control plane has taken the place of the killed one. Ctrl-C ends the demo.';
+    const staying = { title: 'staying up', story, seconds: ENCORE_SECONDS, endless: true };
     await this.#whilePainting(async () => {
       for (let round = 0; !this.#options.signal.aborted; round++) {
         const arrivals = planArrivals({ seed: seed + round, ratePerSecond, seconds: ENCORE_SECONDS });
-        await this.#load(this.#begin({ title: 'staying up', story, seconds: ENCORE_SECONDS, arrivals }));
+        await this.#load(this.#begin({ ...staying, arrivals }));
       }
     });
   }
@@ -130,7 +128,7 @@ export class Show {
       if (this.#live === undefined) continue;
       const live = this.#live;
       const view = await collectView(this.#stage, live, this.#past());
-      if (view.shed !== undefined && view.secondsLeft > 0) live.noteShed(view.shed);
+      if (view.shed !== undefined && view.secondsLeft !== 0) live.noteShed(view.shed);
       this.#options.painter.paint(view);
     }
   }

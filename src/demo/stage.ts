@@ -6,9 +6,11 @@ import { sleep, systemClock } from '../runtime/clock.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { type SimulatedBackend, startBackends } from './backend.ts';
 import { ControlPlane, plimsollOutput } from './control-plane.ts';
-import { demoConfig, LISTENER, SERVER_GROUP } from './demo-config.ts';
+import { type DemoConfig, demoConfig, LISTENER, SERVER_GROUP } from './demo-config.ts';
 import { Envoy } from './envoy.ts';
 import { readPlaneMetrics } from './plane-metrics.ts';
+
+const ANYWHERE = { xds: '127.0.0.1:0', admin: '127.0.0.1:0' };
 
 /**
  * Everything that a demo runs on: simulated backends, the control plane and a real Envoy with the bootstrap that
@@ -36,7 +38,7 @@ export class Stage {
       undo.unshift(() => Promise.all(backends.map((backend) => backend.stop())));
       const listenerPort = await freePort();
       const config = configFile(folder);
-      await writeFile(config, demoConfig({ backends, loadAware: false, xds: '127.0.0.1:0', listenerPort }));
+      await writeFile(config, demoConfig({ backends, loadAware: false, ...ANYWHERE, listenerPort }));
       const plane = await ControlPlane.start({ config, signal });
       undo.unshift(() => plane.kill());
       const options = `--mode ads --xds ${plane.xds} --admin-port 0 --node-id demo`.split(' ');
@@ -78,6 +80,15 @@ export class Stage {
     return `http://127.0.0.1:${this.#listenerPort}`;
   }
 
+  /** Where to look, and where to send requests: the same from the first act to the end. */
+  get addresses(): readonly string[] {
+    return [
+      `page   http://${this.#plane.admin}/`,
+      `top    plimsoll top --admin http://${this.#plane.admin}`,
+      `Envoy  http://${this.envoy.admin}/   POST ${this.origin}/v1/completions`,
+    ];
+  }
+
   get configFile(): string {
     return configFile(this.#folder);
   }
@@ -88,7 +99,7 @@ export class Stage {
    */
   async becomeLoadAware(signal: AbortSignal): Promise<void> {
     const before = await this.#modifiedClusters();
-    await this.#write('127.0.0.1:0');
+    await this.#write(ANYWHERE);
     this.#plane.reload();
     await until('load-aware weights', signal, async () => {
       const { mode } = readPlaneMetrics(await this.#plane.metrics(), SERVER_GROUP);
@@ -97,11 +108,12 @@ export class Stage {
   }
 
   /**
-   * Starts the control plane again where the old one was, which must have ended.
+   * Starts the control plane again where the old one was, which must have ended, with the same addresses.
    * @throws PlimsollError `io` when it cannot be started, the signal's reason when it aborts.
    */
   async restartPlane(signal: AbortSignal): Promise<void> {
-    await this.#write(this.#plane.xds);
+    const { xds, admin } = this.#plane;
+    await this.#write({ xds, admin });
     this.#plane = await ControlPlane.start({ config: this.configFile, signal });
   }
 
@@ -115,8 +127,9 @@ export class Stage {
     return log;
   }
 
-  #write(xds: string): Promise<void> {
-    const settings = { backends: this.backends, loadAware: true, xds, listenerPort: this.#listenerPort };
+  #write(addresses: Pick<DemoConfig, 'xds' | 'admin'>): Promise<void> {
+    const { backends } = this;
+    const settings = { backends, loadAware: true, ...addresses, listenerPort: this.#listenerPort };
     return writeFile(this.configFile, demoConfig(settings));
   }
 

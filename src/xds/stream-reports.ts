@@ -90,7 +90,7 @@ export class StreamReports {
   rejected({ url }: ServedType, resources: Versions, error: RequestError): void {
     const { observer, warnings } = this.#audience;
     const node = this.#nodeId;
-    const message = printable(error.message, 500);
+    const message = printable(error.message.trim(), 500);
     observer.rejected({ stream: this.#stream, typeUrl: url, node, resources, message });
     warnings.warn(
       `rejected ${url}`,

@@ -253,6 +253,10 @@ describe('demo', () => {
     assert.match(lines, /^act 3.* p [1-9]\d?%/m);
     assert.match(lines, /^act 5.*control plane down.*weight \d/m);
     assert.match(lines, /^act +requests/m);
+    const address = /^page {3}http:\/\/([\d.:]+)\/\ntop {4}plimsoll top --admin http:\/\/\1$/m.exec(
+      lines,
+    )?.[1];
+    assert.ok(address !== undefined && lines.indexOf(address) < lines.indexOf('act 1: '), lines);
     assert.deepEqual(children(), []);
   });
 
@@ -289,7 +293,7 @@ describe('demo', () => {
     );
   });
 
-  test('interrupted between two acts, or while a control plane starts, nobody waits', async () => {
+  test('interrupted between two acts, or while a control plane starts, nobody waits; what starts is where it was', async () => {
     const stage = await Stage.open(2, 1, new AbortController().signal);
     try {
       // so that weights never become load-aware
@@ -301,6 +305,9 @@ describe('demo', () => {
       await changing;
       await stage.plane.kill();
       await assert.rejects(stage.restartPlane(stop.signal), isReason);
+      const told = stage.addresses;
+      await stage.restartPlane(new AbortController().signal);
+      assert.deepEqual(stage.addresses, told);
     } finally {
       await stage.close(false);
     }

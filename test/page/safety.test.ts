@@ -45,6 +45,17 @@ const hostile = scriptedState([group, scriptedGroup('llama', 20)], {
     total: 1,
     streams: 1,
     behind: 1,
+    refusing: 1,
+    gone: [
+      {
+        node: evil('gone'),
+        cluster: evil('gone cluster'),
+        identity: evil('gone identity'),
+        peer: evil('gone peer'),
+        at: NOW - 20_000,
+        behindSince: NOW - 42_000,
+      },
+    ],
     shown: [
       scriptedSidecar(evil('node'), {
         identity: evil('identity'),

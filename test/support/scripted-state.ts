@@ -128,6 +128,8 @@ export function scriptedState(groups: readonly GroupState[], change: Partial<Sta
       total: 2,
       streams: 2,
       behind: 0,
+      refusing: 0,
+      gone: [],
       shown: [scriptedSidecar('sidecar-1'), scriptedSidecar('sidecar-2')],
     },
     configuration: {

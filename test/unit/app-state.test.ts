@@ -156,7 +156,7 @@ test('sidecars: who they are, what they have, what they refused', async () => {
     ['llama', 'no\\u{1b}[2J'],
   );
   const [warning] = (await events.until('a warning', ({ warnings }) => warnings.length > 0)).warnings;
-  assert.match(warning?.text ?? '', /^1 of 1 sidecars refuses what they are sent: no\\u\{1b\}\[2J$/);
+  assert.match(warning?.text ?? '', /^1 of 1 sidecars refuses what it is sent: no\\u\{1b\}\[2J$/);
   stream.cancel();
   client.close();
   await events.until('no sidecar', ({ sidecars }) => sidecars.total === 0);

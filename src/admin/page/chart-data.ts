@@ -1,4 +1,5 @@
-import type { GroupHistory, HistorySeries } from '../state-shape.ts';
+import type { GroupHistory, GroupState, HistorySeries } from '../state-shape.ts';
+import { summaryOf } from './group-summary.ts';
 
 const SPAN_SECONDS = 15 * 60;
 
@@ -11,6 +12,25 @@ export function chartData(history: GroupHistory, names: readonly HistorySeries[]
   const length = endAt === null ? 0 : Math.max(...names.map((name) => series[name].length));
   const times = Array.from({ length }, (_, i) => ((endAt ?? 0) - (length - 1 - i) * stepMs) / 1000);
   return [times, ...names.map((name) => (length === 0 ? [] : series[name].slice(-length)))];
+}
+
+/** What holds now, as the figures say it; of what they do not have, the latest point. */
+export function newestOf(group: GroupState): Readonly<Record<HistorySeries, number | null>> {
+  const { series } = group.history;
+  const latest = Object.fromEntries(
+    Object.entries(series).map(([name, values]) => [name, values.at(-1) ?? null]),
+  ) as Record<HistorySeries, number | null>;
+  const { queued, running, silent } = summaryOf(group);
+  const { acknowledgementSeconds, admission, gain } = group;
+  return {
+    ...latest,
+    queued,
+    running,
+    silent,
+    gain,
+    refusedShare: admission.share,
+    acknowledgementSeconds,
+  };
 }
 
 /** The last 15 minutes, in seconds. */

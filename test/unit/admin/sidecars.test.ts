@@ -70,11 +70,53 @@ test('behind: since a newer version was published, and not before it had 5 s', (
     [first?.peer, first?.groups],
     ['10.9.0.2:1', [{ name: 'llama', version: 'v1', behindSince: 10_000 }]],
   );
-  assert.deepEqual(sidecars.warnings(), []);
+  assert.equal(
+    sidecars.warnings()[0]?.text,
+    '1 of 2 sidecars has been behind for 5 s: it goes on with older weights',
+  );
   nowMs = 40_000;
-  assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 2 sidecars has been behind for up to 30 s/);
+  assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 2 sidecars has been behind for 30 s: it goes on/);
   take(slow, 'v3');
   assert.deepEqual([state().behind, sidecars.warnings()], [0, []]);
+});
+
+test('lost while behind: told for 5 minutes, or until it is back; one that was current is not told of', () => {
+  sidecars.published('llama', 'v1');
+  const [current, frozen] = [join('10.9.0.1:1', { node: 'a' }), join('10.9.0.2:1', { node: 'b' })];
+  for (const stream of [current, frozen]) take(stream, 'v1');
+  nowMs = 10_000;
+  sidecars.published('llama', 'v2');
+  take(current, 'v2');
+  nowMs = 32_000;
+  for (const stream of [current, frozen]) sidecars.left(stream);
+  const { total, behind, gone } = state();
+  assert.deepEqual([total, behind], [0, 0]);
+  const expected = { node: 'b', cluster: 'c', identity: '10.9.0.1', peer: '10.9.0.2:1' };
+  assert.deepEqual(gone, [{ ...expected, at: 32_000, behindSince: 10_000 }]);
+  nowMs = 52_000;
+  assert.equal(
+    sidecars.warnings()[0]?.text,
+    'a sidecar was lost 20 s ago while it was behind (b, 10.9.0.2:1): if it still runs, it goes on with older weights',
+  );
+  nowMs = 32_000 + 5 * 60_000;
+  assert.deepEqual([state().gone, sidecars.warnings()], [[], []]);
+  const again = join('10.9.0.2:2', { node: 'b' });
+  take(again, 'v1');
+  sidecars.left(again);
+  assert.deepEqual([state().gone.length, sidecars.lost], [1, 2]);
+  join('10.9.0.2:3', { node: 'b' });
+  assert.deepEqual(state().gone, []);
+});
+
+test('of those that were lost 100 are known, however many they are', () => {
+  sidecars.published('llama', 'v1');
+  const streams = Array.from({ length: 150 }, (_, i) => join(`10.9.0.2:${i}`, { node: `node-${i}` }));
+  for (const stream of streams) take(stream, 'v1');
+  sidecars.published('llama', 'v2');
+  nowMs = 20_000;
+  for (const stream of streams) sidecars.left(stream);
+  assert.deepEqual([sidecars.lost, sidecars.gone.length, sidecars.gone[0]?.of.node], [150, 100, 'node-149']);
+  assert.match(sidecars.warnings()[0]?.text ?? '', /^100 sidecars were lost while they were behind/);
 });
 
 test('a version that is published again is current again', () => {
@@ -99,7 +141,8 @@ test('a refusal stays until the same type is taken', () => {
   sidecars.rejected(stream, CDS, 'llama', 'no');
   take(stream, 'v1');
   assert.deepEqual(state().shown[0]?.nack, { at: 1000, type: 'Cluster', names: 'llama', reason: 'no' });
-  assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 1 sidecars refuses what they are sent: no$/);
+  assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 1 sidecars refuses what it is sent: no$/);
+  assert.equal(state().refusing, 1);
 });
 
 test('of many only some are shown: those that are behind, then those that refuse', () => {

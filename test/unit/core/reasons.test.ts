@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { backends, Fleet, one } from '../../support/fleet.ts';
 
-test('reasons come in the order of the rule: sample, load, capacity, slow start, saturation', () => {
+test('reasons come with what decides most first: sample, saturation, load, capacity, slow start', () => {
   const fleet = new Fleet(3);
   const rest = (step: number) => [
     { running: 10 + (step % 2), finished: step },
@@ -20,9 +20,9 @@ test('reasons come in the order of the rule: sample, load, capacity, slow start,
     one(decision, 2).reasons.map((reason) => reason.replace(/\d+(\.\d+)?/g, '#')),
     [
       'timeout, no metrics in # collection: its last sample counts',
+      'saturated: # queued (marked above #, cleared at #)',
       'heavier than the mean: weight × #',
       'learned capacity: weight × #',
-      'saturated: # queued (marked above #, cleared at #)',
     ],
   );
   assert.match(
@@ -51,7 +51,7 @@ test('saturation by running requests names them, and an unknown queue is unknown
     { running: 1 },
   ]);
   assert.match(
-    one(decision, 0).reasons.at(-1) ?? '',
+    one(decision, 0).reasons[0] ?? '',
     /^saturated: 21 running \(marked above 20, cleared at 10\), unknown queued \(cleared at 3\)$/,
   );
 });
@@ -60,7 +60,7 @@ test('saturation by the KV cache names it and the queue; what did not set the ma
   const full = { queued: 4, kvUtilization: 0.99, running: 9 };
   const decision = new Fleet(2).step([full, { running: 1 }]);
   assert.equal(
-    one(decision, 0).reasons.at(-1),
+    one(decision, 0).reasons[0],
     'saturated: KV cache 0.99 (marked from 0.98 with a queue), 4 queued (cleared at 3)',
   );
 });

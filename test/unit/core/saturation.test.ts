@@ -144,6 +144,25 @@ test('all saturated on fresh data: all UNHEALTHY, and a warning says what that m
   assert.match(decision.warnings.join(), /every backend is saturated: sidecars answer 503/);
 });
 
+test('from half on it is said, and so for 10 s after it has ended: a fleet at its limit does not flap', () => {
+  const fleet = new Fleet(4);
+  let steps = 0;
+  const step = (...queued: readonly number[]): string =>
+    fleet
+      .step(queued.map((of) => ({ queued: of, running: 5 + (++steps % 7), finished: steps })))
+      .warnings.filter((text) => text.includes('saturated'))
+      .join();
+  const half = 'half of the backends or more are saturated: the others take what comes';
+  const all = 'every backend is saturated: sidecars answer 503';
+  assert.equal(step(11, 0, 0, 0), '');
+  assert.equal(step(11, 11, 0, 0), half);
+  assert.equal(step(11, 11, 11, 11), all);
+  for (let second = 1; second <= 10; second++) assert.equal(step(11, 11, 0, 0), all, `after ${second} s`);
+  assert.equal(step(0, 0, 0, 0), half);
+  for (let second = 2; second <= 10; second++) assert.equal(step(0, 0, 0, 0), half, `after ${second} s`);
+  assert.equal(step(0, 0, 0, 0), '');
+});
+
 /** Three of four are marked and then silent; the fourth answers with so many queued. */
 function threeSilent(fleet: Fleet, queued: number): GroupDecision {
   return fleet.step(['timeout', 'timeout', 'timeout', { queued }]);

@@ -6,6 +6,7 @@ import { renderLine, renderScreen, type View } from '../../../src/demo/screen.ts
 const VIEW: View = {
   act: 'act 3: overload',
   story: 'Too much.',
+  addresses: ['page   http://127.0.0.1:41509/', 'top    plimsoll top --admin http://127.0.0.1:41509'],
   secondsLeft: 4.2,
   shed: 0.312,
   ratePerSecond: 31.26,
@@ -42,9 +43,12 @@ const VIEW: View = {
 };
 
 test('a screen has the load, one line for each backend, and what is over', () => {
-  assert.deepEqual(renderScreen(VIEW, false), [
+  assert.deepEqual(renderScreen(VIEW, false, 120), [
     'plimsoll demo   act 3: overload   4 s left   p 31%',
     'Too much.',
+    '',
+    'page   http://127.0.0.1:41509/',
+    'top    plimsoll top --admin http://127.0.0.1:41509',
     '',
     'control plane up   load 31.3/s   first token p50 0.12 s, p95 -   503s 17   failures 0',
     '',
@@ -53,6 +57,21 @@ test('a screen has the load, one line for each backend, and what is over', () =>
     '127.83.0.2:40002    50%     14  50%       12      -       -       10%  UNHEALTHY',
     '',
     'act 1: over',
+  ]);
+});
+
+test('what is wider than the screen goes on below, cut is nothing but the table', () => {
+  const lines = renderScreen({ ...VIEW, secondsLeft: undefined, past: [] }, false, 40);
+  assert.equal(lines[0], 'plimsoll demo   act 3: overload   p 31%');
+  assert.deepEqual(lines.slice(3, 6), [
+    'page   http://127.0.0.1:41509/',
+    'top    plimsoll top --admin',
+    '  http://127.0.0.1:41509',
+  ]);
+  assert.deepEqual(lines.slice(7, 10), [
+    'control plane up   load 31.3/s',
+    'first token p50 0.12 s, p95 -   503s 17',
+    'failures 0',
   ]);
 });
 
@@ -99,5 +118,5 @@ test('a terminal gets a screen of its own, no line is wider than it, and it is l
   assert.equal(after, 'the end\n');
   const visible = screen.replace(/\u001b\[\??\d*[a-zA-Z]/g, '').split('\n');
   assert.ok(visible.every((line) => line.length <= 20));
-  assert.equal(visible[0], 'plimsoll demo   act ');
+  assert.equal(visible[0], 'plimsoll demo');
 });

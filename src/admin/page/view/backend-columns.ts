@@ -80,10 +80,10 @@ export const BACKEND_COLUMNS: readonly BackendColumn[] = [
   },
 ];
 
-function whyText({ why, failure, failedSecondsAgo }: Row): string {
+function whyText({ why, failure, failedSecondsAgo, missed }: Row): string {
   if (why !== null) return why;
   if (failure === null) return '';
-  return `${age(failedSecondsAgo)} ago: ${failure}`;
+  return missed > 0 ? failure : `answers again; ${age(failedSecondsAgo)} ago: ${failure}`;
 }
 
 export function isText(column: BackendColumn): column is TextColumn {

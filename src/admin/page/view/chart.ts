@@ -1,4 +1,5 @@
 import type UPlot from 'uplot';
+import { percent } from '../cells.ts';
 import { type ChartData, timeRange, valueRange } from '../chart-data.ts';
 import { clockTime, minuteTime } from './clock.ts';
 import { element, setAttribute, setText } from './dom.ts';
@@ -31,6 +32,8 @@ export interface ChartPlan {
 
 const HEIGHT = 116;
 const FONT = '11px system-ui, sans-serif';
+/** Of an axis, by uPlot's numbers. */
+const TO_THE_RIGHT = { side: 1 };
 const EMPTY: ChartData = [[]];
 
 /** One chart of the last 15 minutes, with its heading and the values where the pointer is, else the newest. */
@@ -42,6 +45,7 @@ export class Chart {
   readonly #time = element('span', { class: 'muted' });
   #data: ChartData = EMPTY;
   #now = 0;
+  #newest: readonly (number | null)[] = [];
   #plot: UPlot | undefined;
 
   constructor(plan: ChartPlan) {
@@ -61,8 +65,10 @@ export class Chart {
     new ResizeObserver(() => this.#resize()).observe(this.#canvas);
   }
 
-  render(data: ChartData, now: number): void {
+  /** @param newest of each line, at this moment: a point of the data may be some seconds old */
+  render(data: ChartData, newest: readonly (number | null)[], now: number): void {
     this.#data = data;
+    this.#newest = newest;
     this.#now = now;
     this.#plot?.setData(data as UPlot.AlignedData);
     this.#tell(this.#plot?.cursor.idx ?? null);
@@ -106,6 +112,7 @@ export class Chart {
           values: (_plot, times) => times.map((time) => minuteTime(1000 * time)),
         },
         { ...axis, size: 44, space: 26, values: (_plot, values) => values.map(this.#plan.tick) },
+        ...(lines.some(({ isShare = false }) => isShare) ? [shareAxis(axis)] : []),
       ],
       series: [{}, ...lines.map((line) => this.#series(line))],
       bands: band ? [{ series: [1, 2], fill: faint(colorOf(lines[0]?.color ?? '--muted')) }] : [],
@@ -132,12 +139,9 @@ export class Chart {
   #tell(index: number | null): void {
     const [times, ...series] = this.#data;
     const at = index ?? times.length - 1;
-    const newest = (values: readonly (number | null)[]) =>
-      this.#plan.sparse ? lastKnown(values) : values.at(-1);
-    const texts = this.#plan.lines.map(({ format }, line) => {
-      const values = series[line] ?? [];
-      return format((index === null ? newest(values) : values[index]) ?? null);
-    });
+    const texts = this.#plan.lines.map(({ format }, line) =>
+      format((index === null ? this.#newest[line] : series[line]?.[index]) ?? null),
+    );
     for (const [line, text] of texts.entries()) setText(this.#values[line] ?? this.#time, text);
     setText(this.#time, index === null || times[at] === undefined ? '' : clockTime(1000 * times[at]));
     const said = this.#plan.lines.map(({ label }, line) => `${label} ${texts[line] ?? ''}`).join(', ');
@@ -146,8 +150,17 @@ export class Chart {
   }
 }
 
-function lastKnown(values: readonly (number | null)[]): number | null | undefined {
-  return values.findLast((value) => value !== null);
+/** To the right, so that a share is not read off the scale of the counts. */
+function shareAxis(axis: UPlot.Axis): UPlot.Axis {
+  const share: UPlot.Axis = {
+    ...axis,
+    scale: 'share',
+    size: 40,
+    space: 40,
+    grid: { show: false },
+    values: (_plot, values) => values.map((value) => percent(value, 0)),
+  };
+  return Object.assign(share, TO_THE_RIGHT);
 }
 
 /** @param color `rgb(1, 2, 3)` */

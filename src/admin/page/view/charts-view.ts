@@ -1,5 +1,5 @@
 import { integer, percent, took } from '../cells.ts';
-import { chartData } from '../chart-data.ts';
+import { chartData, newestOf } from '../chart-data.ts';
 import type { GroupState, HistorySeries } from '../../state-shape.ts';
 import { Chart, type ChartPlan } from './chart.ts';
 
@@ -56,8 +56,15 @@ export class ChartsView {
     root.append(...this.#charts.map(({ chart }) => chart.root));
   }
 
-  render({ history }: GroupState, now: number): void {
-    for (const { chart, series } of this.#charts) chart.render(chartData(history, series), now);
+  render(group: GroupState, now: number): void {
+    const newest = newestOf(group);
+    for (const { chart, series } of this.#charts) {
+      chart.render(
+        chartData(group.history, series),
+        series.map((name) => newest[name]),
+        now,
+      );
+    }
   }
 
   redraw(): void {

@@ -1,15 +1,18 @@
 import { MODE_WORDS, OBSERVING_WORDS } from '../../words/explain-words.ts';
 import { age, integer, percent, took, UNKNOWN } from '../cells.ts';
 import { summaryOf } from '../group-summary.ts';
+import { rowsOf } from '../rows.ts';
+import { refusalWords } from '../sidecar-words.ts';
 import type { PublishReason } from '../../../core/model.ts';
-import type { GroupState } from '../../state-shape.ts';
+import type { GroupState, SidecarsState } from '../../state-shape.ts';
 import { element, setAttribute, setText } from './dom.ts';
 
 /** What a figure says, a note beside it, and whether it is as it should be. */
 interface Figure {
   readonly value: string;
   readonly note: string;
-  readonly mood?: 'bad' | 'warn' | undefined;
+  /** muted: as it was once, not as it is. */
+  readonly mood?: 'bad' | 'warn' | 'muted' | undefined;
 }
 
 /** How a group is, in a handful of figures. */
@@ -25,10 +28,10 @@ export class FiguresView {
     this.#list = list;
   }
 
-  render(group: GroupState, now: number): void {
+  render(group: GroupState, sidecars: SidecarsState, now: number): void {
     setText(this.#name, group.name);
     setText(this.#mode, modeWords(group));
-    for (const [label, figure] of Object.entries(figuresOf(group, now))) this.#show(label, figure);
+    for (const [label, figure] of Object.entries(figuresOf(group, sidecars, now))) this.#show(label, figure);
   }
 
   #show(label: string, { value, note, mood }: Figure): void {
@@ -55,9 +58,15 @@ function modeWords({ mode, policy, intervalSeconds, evaluatedAt, observing }: Gr
   return observing ? `${OBSERVING_WORDS} · ${words}` : words;
 }
 
-function figuresOf(group: GroupState, now: number): Readonly<Record<string, Figure>> {
+function figuresOf(
+  group: GroupState,
+  { refusing }: SidecarsState,
+  now: number,
+): Readonly<Record<string, Figure>> {
   const { admission, gain, staySeconds, published, streams, acknowledgementSeconds } = group;
   const { backends, healthy, unhealthy, silent, out, queued, running } = summaryOf(group);
+  const isOld = silent > 0 && silent === backends;
+  const old = isOld ? { mood: 'muted' as const } : {};
   const notes = [
     ...(unhealthy > 0 ? [`${integer(unhealthy)} unhealthy`] : []),
     ...(silent > 0 ? [`${integer(silent)} silent`] : []),
@@ -70,8 +79,12 @@ function figuresOf(group: GroupState, now: number): Readonly<Record<string, Figu
       note: notes.join(', '),
       mood: unhealthy > 0 ? 'bad' : notes.length > 0 ? 'warn' : undefined,
     },
-    Running: { value: integer(running), note: 'requests' },
-    Queued: { value: integer(queued), note: waitWords(admission.waitSeconds) },
+    Running: { value: integer(running), note: isOld ? oldWords(group, now) : 'requests', ...old },
+    Queued: {
+      value: integer(queued),
+      note: isOld ? oldWords(group, now) : waitWords(admission.waitSeconds),
+      ...old,
+    },
     Refused: {
       value: percent(admission.share),
       note: admission.share > 0 ? 'of requests, with 503' : '',
@@ -80,19 +93,32 @@ function figuresOf(group: GroupState, now: number): Readonly<Record<string, Figu
     Gain: { value: gain.toFixed(2), note: gain === 0 ? '' : `requests stay ${took(staySeconds)}` },
     Sidecars: {
       value: `${integer(streams.current)} of ${integer(streams.following)}`,
-      note:
-        streams.following === 0
-          ? 'nobody follows'
-          : behind > 0
-            ? `${integer(behind)} not yet`
-            : 'have the newest',
+      note: followWords(streams.following, behind, refusing),
+      mood: refusing > 0 ? 'bad' : undefined,
     },
     Version: {
       value: published?.version.slice(0, 8) ?? UNKNOWN,
       note: published === null ? 'nothing published' : publishedWords(published, now),
     },
-    'Push to ACK': { value: took(acknowledgementSeconds), note: 'until the last' },
+    'Push to ACK':
+      behind > 0
+        ? { value: UNKNOWN, note: `${integer(streams.current)} of ${integer(streams.following)} so far` }
+        : { value: took(acknowledgementSeconds), note: 'until the last' },
   };
+}
+
+/** How old the youngest sample is. */
+function oldWords(group: GroupState, now: number): string {
+  const ages = rowsOf(group, now).flatMap(({ sampleAgeSeconds }) => sampleAgeSeconds ?? []);
+  return ages.length === 0 ? 'never told' : `${age(Math.min(...ages))} old`;
+}
+
+function followWords(following: number, behind: number, refusing: number): string {
+  const parts = [
+    ...(following === 0 ? ['nobody follows'] : behind > 0 ? [`${integer(behind)} not yet`] : []),
+    ...(refusing === 0 ? [] : [refusalWords(refusing)]),
+  ];
+  return parts.length === 0 ? 'have the newest' : parts.join(', ');
 }
 
 /** What made a new assignment due, in short. */

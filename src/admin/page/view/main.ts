@@ -118,12 +118,12 @@ class Page {
     this.#sidecars.render(state.sidecars, now);
     this.#configuration.render(state.configuration);
     byId('group', HTMLElement).hidden = group === undefined;
-    if (group !== undefined) this.#renderGroup(group, state.instance, now);
+    if (group !== undefined) this.#renderGroup(group, state, now);
   }
 
-  #renderGroup(group: GroupState, instance: string, now: number): void {
+  #renderGroup(group: GroupState, { instance, sidecars }: State, now: number): void {
     document.title = `${group.warnings.length > 0 ? '⚠ ' : ''}${group.name} · Plimsoll`;
-    this.#figures.render(group, now);
+    this.#figures.render(group, sidecars, now);
     this.#charts.render(group, now);
     this.#table.render(group, now);
     this.#detail.refresh(group.evaluatedAt);

@@ -1,6 +1,13 @@
 import { age, counted, integer } from '../cells.ts';
-import { standingOf, standingWith, standingWords, streamWords } from '../sidecar-words.ts';
-import type { SidecarState, SidecarsState } from '../../state-shape.ts';
+import {
+  goneWords,
+  standingOf,
+  standingWith,
+  standingWords,
+  streamWords,
+  troubleWords,
+} from '../sidecar-words.ts';
+import type { GoneSidecarState, SidecarState, SidecarsState } from '../../state-shape.ts';
 import { dateTime } from './clock.ts';
 import { element, Memo, setText } from './dom.ts';
 
@@ -23,19 +30,21 @@ export class SidecarsView {
     );
   }
 
-  render({ total, streams, shown }: SidecarsState, now: number): void {
+  render(sidecars: SidecarsState, now: number): void {
+    const { total, streams, shown, gone } = sidecars;
     const rest = total > shown.length ? `; shown are ${integer(shown.length)}, those behind first` : '';
-    const late = shown.filter((sidecar) => standingOf(sidecar, now) === 'behind').length;
-    const more = late === shown.length && total > late ? ' or more' : '';
-    const following = late > 0 ? `${integer(late)}${more} behind` : 'none behind';
+    const trouble = troubleWords(sidecars).join(', ');
     setText(
       this.#note,
       total === 0
-        ? 'none is connected: nobody follows the weights'
-        : `${counted(total, 'connection')}, ${counted(streams, 'stream')}, ${following}${rest}`,
+        ? `none is connected: nobody follows the weights${trouble === '' ? '' : `; ${trouble}`}`
+        : `${counted(total, 'connection')}, ${counted(streams, 'stream')}, ${trouble || 'none behind'}${rest}`,
     );
-    this.#root.hidden = total === 0;
-    const lines = shown.map((sidecar) => lineOf(sidecar, now));
+    this.#root.hidden = total === 0 && gone.length === 0;
+    const lines = [
+      ...gone.map((sidecar) => goneLine(sidecar, now)),
+      ...shown.map((sidecar) => lineOf(sidecar, now)),
+    ];
     this.#memo.update(JSON.stringify(lines), () => {
       this.#body.replaceChildren(...lines.map(rowOf));
     });
@@ -44,8 +53,25 @@ export class SidecarsView {
 
 type Line = readonly { readonly text: string; readonly title?: string; readonly mood?: string }[];
 
+function goneLine(sidecar: GoneSidecarState, now: number): Line {
+  const { identity, peer, at } = sidecar;
+  return [
+    nodeCell(sidecar),
+    { text: goneWords(sidecar, now), mood: 'bad' },
+    { text: '' },
+    { text: '' },
+    { text: '' },
+    { text: identity, title: identity },
+    { text: peer, title: `connected until ${dateTime(at)}` },
+  ];
+}
+
+function nodeCell({ node, cluster }: Pick<SidecarState, 'node' | 'cluster'>): Line[number] {
+  return { text: node || '(no node id)', title: cluster === '' ? node : `${node}, cluster ${cluster}` };
+}
+
 function lineOf(sidecar: SidecarState, now: number): Line {
-  const { node, cluster, identity, peer, streams, groups, moreGroups, nack, since } = sidecar;
+  const { identity, peer, streams, groups, moreGroups, nack, since } = sidecar;
   const versions = groups.slice(0, 3).map((group) => {
     const late = standingWith(group, now) === 'behind' ? ' (old)' : '';
     return `${group.name} ${group.version.slice(0, 8)}${late}`;
@@ -53,10 +79,11 @@ function lineOf(sidecar: SidecarState, now: number): Line {
   const more = moreGroups + groups.length - versions.length;
   const standing = standingOf(sidecar, now);
   return [
-    { text: node || '(no node id)', title: cluster === '' ? node : `${node}, cluster ${cluster}` },
+    nodeCell(sidecar),
     {
       text: standingWords(sidecar, now),
-      mood: standing === 'behind' ? 'bad' : standing === 'current' ? 'good' : 'muted',
+      mood:
+        standing === 'behind' || standing === 'refuses' ? 'bad' : standing === 'current' ? 'good' : 'muted',
     },
     {
       text: `${versions.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,

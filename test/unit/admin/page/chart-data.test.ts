@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chartData, timeRange, valueRange } from '../../../../src/admin/page/chart-data.ts';
+import { summaryOf } from '../../../../src/admin/page/group-summary.ts';
+import { chartData, newestOf, timeRange, valueRange } from '../../../../src/admin/page/chart-data.ts';
 import { largest, sparkPath } from '../../../../src/admin/page/sparkline.ts';
 import { NOW, scriptedGroup } from '../../../support/scripted-state.ts';
 
@@ -35,4 +36,16 @@ test('a trend line goes from the right, has gaps, and stays in its box', () => {
 test('the largest of all that is known', () => {
   assert.equal(largest([[1, null, 3], [], [2]]), 3);
   assert.equal(largest([]), 0);
+});
+
+test('the newest is what holds now, not the latest point, which may be older', () => {
+  const group = scriptedGroup('llama', 3);
+  const admission = { ...group.admission, share: 0.26 };
+  const newest = newestOf({ ...group, admission, acknowledgementSeconds: 0.04 });
+  const { running } = summaryOf(group);
+  assert.deepEqual(
+    [newest.running, newest.refusedShare, newest.acknowledgementSeconds],
+    [running, 0.26, 0.04],
+  );
+  assert.equal(newest.mostWeight, group.history.series.mostWeight.at(-1));
 });

@@ -5,7 +5,13 @@ import { lostWords, retryAfterMs } from '../../../../src/admin/page/connection.t
 import { allWarnings, summaryOf } from '../../../../src/admin/page/group-summary.ts';
 import { keyAction } from '../../../../src/admin/page/keys.ts';
 import { shellWord } from '../../../../src/admin/page/shell-word.ts';
-import { standingOf, standingWords, streamWords } from '../../../../src/admin/page/sidecar-words.ts';
+import {
+  goneWords,
+  sidecarCountWords,
+  standingOf,
+  standingWords,
+  streamWords,
+} from '../../../../src/admin/page/sidecar-words.ts';
 import type { BackendRow } from '../../../../src/admin/state-shape.ts';
 import {
   healthyRow,
@@ -122,6 +128,29 @@ describe('a sidecar', () => {
     assert.equal(standingOf(at(NOW - 40_000, NOW - 1000), NOW), 'behind');
     assert.equal(standingWords(at(NOW - 40_000, NOW - 8000, null), NOW), 'behind for 40 s');
     assert.equal(standingWords(at(), NOW), 'nothing acknowledged yet');
+  });
+
+  test('that refused what it was sent is not current, whatever it has', () => {
+    const nack = { at: NOW, type: 'Listener', names: 'inference', reason: 'no' };
+    const refusing = (behindSince: number | null) => ({ ...at(behindSince), nack });
+    assert.equal(standingOf(refusing(null), NOW), 'refuses');
+    assert.equal(standingWords(refusing(null), NOW), 'refuses');
+    assert.equal(standingWords(refusing(NOW - 40_000), NOW), 'refuses, behind for 40 s');
+  });
+
+  test('that was lost says for how long it was behind; all of them are counted', () => {
+    const gone = {
+      node: 'a',
+      cluster: '',
+      identity: 'i',
+      peer: 'p',
+      at: NOW - 20_000,
+      behindSince: NOW - 42_000,
+    };
+    assert.equal(goneWords(gone, NOW), 'gone 20 s ago, was behind for 22 s');
+    const all = { total: 3, streams: 3, behind: 1, refusing: 2, gone: [gone], shown: [] };
+    assert.equal(sidecarCountWords(all), '3 sidecars, 1 behind, 2 refuse, 1 lost while behind');
+    assert.equal(sidecarCountWords({ ...all, behind: 0, refusing: 0, gone: [] }), '3 sidecars');
   });
 
   test('has streams by kind', () => {
