@@ -105,5 +105,6 @@ test('no scorer has a metric: configured weights and a warning; saturation and s
   assert.equal(one(decision, 0).score, undefined);
   assert.deepEqual(decision.warnings, [
     'no backend load to weigh, KVCacheUtilization not to be had: configured weights',
+    'half of the backends or more are saturated: the others take what comes',
   ]);
 });
