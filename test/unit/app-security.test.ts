@@ -117,14 +117,14 @@ test('the admin address open to the network: a warning without a token, and with
   assert.doesNotMatch(await adminLogOf({}), /no Admin\./);
 });
 
-test('fewer open files than streams: a line that names the limit, and no warning', async (t) => {
-  if (roomForConnections() === Number.POSITIVE_INFINITY) {
-    t.skip('nothing limits open files here');
-    return;
-  }
-  const { app, log } = await makeApp('127.0.0.1', undefined, {}, { streams: 2 ** 40 });
+test('fewer open files than streams: a line that names the limit, and no warning', async () => {
+  const streams = 2 ** 40;
+  const { app, log } = await makeApp('127.0.0.1', undefined, {}, { streams });
   await app.start();
   await app.stop(AbortSignal.abort());
-  const line = log.find((one) => one.includes('ulimit -n')) ?? assert.fail(log.join(''));
-  assert.equal((JSON.parse(line) as { level: number }).level, 30);
+  const levels = log
+    .filter((one) => one.includes('ulimit -n'))
+    .map((one) => (JSON.parse(one) as { readonly level: number }).level);
+  // where nothing limits them there is nothing to say
+  assert.deepEqual(levels, roomForConnections() < streams ? [30] : []);
 });
