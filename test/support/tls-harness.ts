@@ -88,8 +88,14 @@ export class TlsHarness {
     return client;
   }
 
-  async stop(): Promise<void> {
+  /** Closes the clients: one that was turned away would come again and again. */
+  closeClients(): void {
     for (const client of this.#clients) client.close();
+    this.#clients.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.closeClients();
     await this.#server.stop();
     await rm(this.folder, { recursive: true });
   }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { status } from '@grpc/grpc-js';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
@@ -26,6 +26,10 @@ before(async () => {
   right = await harness.ca.issue({ uri: ['spiffe://test/right'] });
 });
 
+afterEach(() => {
+  harness.closeClients();
+});
+
 after(() => harness.stop());
 
 /** Opens a stream and asks. */
@@ -36,9 +40,9 @@ function ask(client: XdsClient) {
 }
 
 /** Tries a handshake. @returns what became of it: the protocol that was agreed on, or the error. */
-async function shake(options: ConnectionOptions): Promise<string> {
-  const { host, port } = harness.address;
-  const socket = connect({ host, port, ca: harness.ca.cert, ALPNProtocols: ['h2'], ...options });
+async function shake(options: ConnectionOptions, { address, ca } = harness): Promise<string> {
+  const { host, port } = address;
+  const socket = connect({ host, port, ca: ca.cert, ALPNProtocols: ['h2'], ...options });
   return new Promise((resolve) => {
     socket.once('secureConnect', () => {
       // what the server thinks of the client's certificate shows only afterwards in TLS 1.3
@@ -112,33 +116,41 @@ for (const [who, make, failure, code] of WRONG) {
 }
 
 test('several wrong clients at once are all counted', async () => {
-  harness.failures.length = 0;
-  const expired = await harness.ca.issue({ validHours: [-2, -1] });
-  const each = [{ ...expired }, {}, { ...expired }, { ...expired }, {}].map((options) => shake(options));
+  const own = await TlsHarness.start();
+  const expired = await own.ca.issue({ validHours: [-2, -1] });
+  const each = [{ ...expired }, {}, { ...expired }, { ...expired }, {}].map((options) => shake(options, own));
   await Promise.all(each);
-  await waitFor('the failures', () => harness.failures.length === 5);
-  const refused = harness.failures.filter((reason) => reason === 'client_certificate_refused');
+  await waitFor('the failures', () => own.failures.length === 5);
+  await own.stop();
+  const refused = own.failures.filter((reason) => reason === 'client_certificate_refused');
   assert.equal(refused.length, 3);
 });
 
 test('TLS 1.2 and 1.3 with HTTP/2, nothing older and nothing else', async () => {
-  harness.failures.length = 0;
-  assert.equal(await shake({ ...right }), 'TLSv1.3 h2');
-  assert.equal(await shake({ ...right, maxVersion: 'TLSv1.2' }), 'TLSv1.2 h2');
+  const own = await TlsHarness.start();
+  const client = await own.ca.issue();
+  assert.equal(await shake({ ...client }, own), 'TLSv1.3 h2');
+  assert.equal(await shake({ ...client, maxVersion: 'TLSv1.2' }, own), 'TLSv1.2 h2');
   assert.match(
-    await shake({ ...right, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }),
+    await shake(
+      { ...client, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      own,
+    ),
     /ALERT_PROTOCOL_VERSION/,
   );
-  assert.match(await shake({ ...right, ALPNProtocols: ['http/1.1'] }), /NO_APPLICATION_PROTOCOL/);
-  await waitFor('the failures', () => harness.failures.length === 2);
-  assert.deepEqual(harness.failures, ['protocol', 'no_h2']);
+  assert.match(await shake({ ...client, ALPNProtocols: ['http/1.1'] }, own), /NO_APPLICATION_PROTOCOL/);
+  await waitFor('the failures', () => own.failures.length === 2);
+  assert.deepEqual(own.failures, ['protocol', 'no_h2']);
+  await own.stop();
 });
 
 test('clients without ALPN are turned away, however many', async () => {
-  harness.failures.length = 0;
-  for (let i = 0; i < 50; i++) await shake({ ...right, ALPNProtocols: [] });
-  await waitFor('the failures', () => harness.failures.length === 50);
-  assert.deepEqual(new Set(harness.failures), new Set(['no_h2']));
+  const own = await TlsHarness.start();
+  const client = await own.ca.issue();
+  for (let i = 0; i < 50; i++) await shake({ ...client, ALPNProtocols: [] }, own);
+  await waitFor('the failures', () => own.failures.length === 50);
+  assert.deepEqual(new Set(own.failures), new Set(['no_h2']));
+  await own.stop();
 });
 
 test('connections that say nothing do not lock out a client with a certificate of the same address', async () => {
@@ -172,15 +184,16 @@ test('half messages behind TLS cost their connection, and others notice nothing'
 });
 
 test('plain text is no handshake, a health check that says nothing is no failure', async () => {
-  harness.failures.length = 0;
-  const { host, port } = harness.address;
+  const own = await TlsHarness.start();
+  const { host, port } = own.address;
   const silent = connectPlain({ host, port });
   silent.once('connect', () => silent.destroy());
   const plain = connectPlain({ host, port });
   plain.on('error', () => undefined).write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-  await waitFor('the failure', () => harness.failures.length > 0);
+  await waitFor('the failure', () => own.failures.length > 0);
   plain.destroy();
-  assert.deepEqual(harness.failures, ['protocol']);
+  assert.deepEqual(own.failures, ['protocol']);
+  await own.stop();
 });
 
 test('a client that does not trust the server mostly just goes', async () => {
