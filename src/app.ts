@@ -7,11 +7,15 @@ import { FoundEngines } from './collect/found-engines.ts';
 import { CollectorPool } from './collect/pool.ts';
 import { ConfigurationInForce } from './config/in-force.ts';
 import type { ConfigurationFile } from './config/schema.ts';
-import type { Configuration, GroupDecision, ListenAddress } from './core/model.ts';
+import type { Configuration, GroupDecision, ListenAddress, Listener } from './core/model.ts';
+import { markShared } from './core/shared-backends.ts';
+import { discovererOf } from './discovery/discoverer-of.ts';
+import { DiscoveryManager } from './discovery/manager.ts';
 import { Balancer } from './publish/balancer.ts';
-import { Publisher } from './publish/publisher.ts';
+import { type PublishedVersions, Publisher } from './publish/publisher.ts';
 import type { RolloutTimes } from './publish/rollout.ts';
 import { SnapshotStore } from './publish/snapshot-store.ts';
+import { standingListeners } from './publish/standing-listeners.ts';
 import { WarningLog } from './publish/warning-log.ts';
 import { type Clock, sleep, unixMs } from './runtime/clock.ts';
 import { every } from './runtime/every.ts';
@@ -52,13 +56,14 @@ const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 const NAMES_SHOWN = 10;
 
 /**
- * The control plane. Stages meet only here, in the order of the data flow: collect → balance and publish → xds, with
- * the admin server looking on. One thing flows back: when sidecars took an assignment.
+ * The control plane. Stages meet only here, in the order of the data flow: discovery → collect → balance and publish →
+ * xds, with the admin server looking on. One thing flows back: when sidecars took an assignment.
  */
 export class App {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #metrics: Metrics;
+  readonly #discovery: DiscoveryManager;
   readonly #collectors: CollectorPool;
   readonly #publisher: Publisher;
   readonly #balancer: Balancer;
@@ -69,6 +74,10 @@ export class App {
   readonly #foundEngines: FoundEngines;
   #configuration: Configuration;
   readonly #inForce: ConfigurationInForce;
+  /** Those that sidecars are to have. */
+  #listeners: readonly Listener[] = [];
+  /** Groups that wait for their first assignment, as their backends were not known when they were configured. */
+  #awaited = new Set<string>();
   #stopping = false;
   #cancelStep = (): void => undefined;
   #endWatch = (): void => undefined;
@@ -101,11 +110,30 @@ export class App {
       file: options.source?.file ?? '',
       ready: () => this.#ready,
       status: (serverGroup) => this.#balancer.status(serverGroup),
+      discovery: (serverGroup) => this.#discovery.status(serverGroup),
       now: () => clock.now(),
       unixMs,
     });
     this.#state.configuration.taken('start', this.#inForce.yaml, []);
     this.#metrics.showSidecars(() => this.#state.sidecars.counts);
+    this.#discovery = new DiscoveryManager({
+      clock,
+      log,
+      open: (settings) => discovererOf(settings, clock),
+      changed: () => {
+        this.#takeBackends();
+      },
+      noted: (serverGroup) => {
+        this.#state.discovered(serverGroup);
+      },
+      failed: (serverGroup) => {
+        this.#metrics.discovery.failed(serverGroup);
+      },
+    });
+    this.#metrics.discovery.show(
+      () => this.#discovery.found,
+      () => clock.now(),
+    );
     this.#collectors = new CollectorPool({
       clock,
       log,
@@ -134,8 +162,8 @@ export class App {
           this.#warnings.evaluated(decision);
           this.#foundEngines.note(decision);
         },
-        published: (decision, version) => {
-          this.#published(decision, version);
+        published: (decision, versions) => {
+          this.#published(decision, versions);
         },
         acknowledgedAfter: (serverGroup, seconds) => {
           this.#metrics.delays.acknowledgedAfter(serverGroup, seconds);
@@ -170,11 +198,13 @@ export class App {
       log,
       state: this.#state,
       ready: () => this.#ready,
+      waiting: () => this.#discovery.waiting,
       metrics: () => this.#metrics.page(),
       metricsContentType: this.#metrics.contentType,
       explain: {
-        groups: () => this.#balancer.names,
+        groups: () => this.#configuration.serverGroups.map(({ name }) => name),
         status: (serverGroup) => this.#balancer.status(serverGroup),
+        discovery: (serverGroup) => this.#discovery.status(serverGroup),
         now: () => clock.now(),
         openStreams: () => this.#endpointStreams,
       },
@@ -291,6 +321,7 @@ export class App {
   async stop(hurry: AbortSignal): Promise<void> {
     this.#stopping = true;
     this.#cancelStep();
+    await this.#discovery.stop();
     await this.#collectors.stop();
     const { drainSeconds } = this.#configuration.xds;
     this.#log.info({ drainSeconds }, 'stopping: sidecars keep their last assignment');
@@ -304,11 +335,11 @@ export class App {
     return !this.#stopping && this.#publisher.complete;
   }
 
-  #configure({ serverGroups, listeners }: Configuration): void {
-    this.#state.configure(serverGroups);
-    const gone = this.#publisher.configure(serverGroups, listeners, this.#clock.now());
-    this.#balancer.configure(serverGroups);
-    this.#collectors.configure(serverGroups);
+  #configure({ serverGroups }: Configuration): void {
+    this.#discovery.configure(serverGroups);
+    this.#awaited = new Set(this.#discovery.waiting.map(({ serverGroup }) => serverGroup));
+    const gone = this.#configurePublisher();
+    this.#takeBackends();
     for (const serverGroup of gone) {
       this.#metrics.forget(serverGroup);
       this.#warnings.forget(serverGroup);
@@ -316,6 +347,23 @@ export class App {
       this.#log.warn({ serverGroup }, 'server group removed: sidecars that use it keep its last assignment');
     }
     this.#announce();
+  }
+
+  /** @returns the names of the groups that went. */
+  #configurePublisher(): readonly string[] {
+    const configuration = this.#configuration;
+    this.#listeners = standingListeners(configuration, this.#listeners, (name) => this.#awaited.has(name));
+    return this.#publisher.configure(configuration.serverGroups, this.#listeners, this.#clock.now());
+  }
+
+  /** Groups whose backends are not known yet are left out: their sidecars are told nothing until they are. */
+  #takeBackends(): void {
+    const { groups: found } = this.#discovery;
+    const groups = markShared(found);
+    const known = new Map(groups.map((group) => [group.name, group]));
+    this.#state.configure(this.#configuration.serverGroups.map((group) => known.get(group.name) ?? group));
+    this.#balancer.configure(groups);
+    this.#collectors.configure(found);
   }
 
   /** What a reload changed goes out in steps, see {@link Publisher.configure}. */
@@ -328,10 +376,11 @@ export class App {
     });
   }
 
-  #published(decision: GroupDecision, version: string): void {
+  #published(decision: GroupDecision, { version, zones }: PublishedVersions): void {
     const { serverGroup, publish: because, mode, gain, assignment, observing } = decision;
     this.#metrics.published(decision);
-    this.#state.published(serverGroup, version);
+    const ofZones = new Map(Array.from(zones, ([zone, of]) => [zone, of.version]));
+    this.#state.published(serverGroup, version, ofZones);
     const ids = assignment.endpoints
       .filter(({ health }) => health === 'UNHEALTHY')
       .map(({ address, port }) => formatHostPort(address, port));
@@ -343,6 +392,10 @@ export class App {
       { serverGroup, because, mode, gain, unhealthy, dropShare, version, ...(observing && { observing }) },
       'assignment published',
     );
+    if (this.#awaited.delete(serverGroup)) {
+      this.#configurePublisher();
+      this.#advance();
+    }
     this.#announce();
   }
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // oxlint-disable-next-line import/no-unassigned-import -- it has to act before the other modules are loaded
 import './commands/early-hangup.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- so has this
+import './commands/early-stop.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { Shell } from './commands/completion.ts';
 import { parseDuration } from './commands/duration.ts';
@@ -117,6 +119,7 @@ program
   .option('--key <file>', 'the key of --cert there')
   .option('--node-id <id>', "the sidecar's node id (default: sidecar)")
   .option('--cluster <name>', "the sidecar's node cluster (default: inference)")
+  .option('--zone <name>', "the sidecar's zone, for Locality: Prefer (default: it tells none)")
   .option(
     '--admin-port <port>',
     "the port of Envoy's admin on 127.0.0.1; 0 lets the kernel choose (default: 9901)",
@@ -167,7 +170,7 @@ program
 
 interface DoctorFlags {
   readonly envoyAdmin: string;
-  readonly admin?: string;
+  readonly admin: readonly string[];
   readonly ca?: string;
   readonly bearerTokenFile?: string;
   readonly json: boolean;
@@ -181,7 +184,14 @@ program
   .addOption(
     new Option('--envoy-admin <url>', 'where Envoy has its admin address').default('http://127.0.0.1:9901'),
   )
-  .option('--admin <url>', 'where Plimsoll has its Admin.Listen: compares versions and EnvoyLbPolicy too')
+  .addOption(
+    new Option(
+      '--admin <url>',
+      'where Plimsoll has its Admin.Listen: compares versions and EnvoyLbPolicy too; once for each replica',
+    )
+      .default([], 'nobody is asked')
+      .argParser((url: string, before: readonly string[]) => [...before, url]),
+  )
   .addOption(adminCa())
   .addOption(adminToken())
   .option('--json', 'print JSON', false)

@@ -1,10 +1,11 @@
 /**
  * Runs the checks, then all tests: `npm test`. With words, only the test files whose path holds one of them, and no
  * checks: `npm test -- xds`. What starts with a dash goes to `node --test`: `npm test -- xds --test-name-pattern=ACK`.
- * With `--check` the checks alone. With `--folder=NAME` the tests of that folder alone, which `npm test` leaves out.
+ * With `--check` the checks alone. With `--folder=NAME` the tests of that folder alone, which `npm test` leaves out;
+ * its `prepare.ts`, where it has one, runs first and without a time limit: it builds what the tests need.
  */
-import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +28,7 @@ interface Stage {
 const STAGES: readonly Stage[] = [
   { folders: ['unit', 'golden'], concurrency: 2, timeoutSeconds: 60 },
   // wait more than they work
-  { folders: ['integration'], concurrency: 2, timeoutSeconds: 300 },
+  { folders: ['integration', 'faults'], concurrency: 3, timeoutSeconds: 300 },
   // measure latency under load: nothing beside them
   { folders: ['load'], concurrency: 1, timeoutSeconds: 300 },
 ];
@@ -47,6 +48,7 @@ async function main(): Promise<boolean> {
   const stages = chosen.map((stage) => ({ stage, files: filesOf(stage) }));
   const wanted = words.length === 0 ? stages : stages.filter(({ files }) => files.length > 0);
   if (wanted.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
+  if (onlyFolder !== undefined && !(await prepare(onlyFolder))) return false;
   for (const [index, { stage, files }] of wanted.entries()) {
     if (files.length === 0) return fail(`no test files in ${stage.folders.join(', ')}`);
     if (!(await runStage(stage, files, index === wanted.length - 1))) return false;
@@ -66,9 +68,7 @@ async function check(name: string): Promise<boolean> {
   const child = spawn('npm', ['run', '--silent', name], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
+  const code = await endOf(child);
   if (code !== 0) process.stdout.write(Buffer.concat(output));
   console.log(`${code === 0 ? '✔' : '✖'} ${name} (${secondsSince(started)} s)`);
   return code === 0;
@@ -89,6 +89,13 @@ function testFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
+async function prepare(folder: string): Promise<boolean> {
+  const program = join('test', folder, 'prepare.ts');
+  if (!existsSync(join(root, program))) return true;
+  const child = spawn(process.execPath, ['--import', 'tsx', program], { cwd: root, stdio: 'inherit' });
+  return (await endOf(child)) === 0 || fail(`${program} failed`);
+}
+
 /** Shows what `node --test` says, with the time since the start before the last stage's summary. */
 async function runStage(stage: Stage, files: readonly string[], isLast: boolean): Promise<boolean> {
   console.log(`\n${files.length} test files in ${stage.folders.join(', ')}`);
@@ -98,9 +105,7 @@ async function runStage(stage: Stage, files: readonly string[], isLast: boolean)
     ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...files],
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
+  const ended = endOf(child);
   let count = 0;
   for await (const line of createInterface({ input: child.stdout })) {
     const summary = /^ℹ tests (\d+)$/.exec(stripVTControlCharacters(line));
@@ -112,6 +117,13 @@ async function runStage(stage: Stage, files: readonly string[], isLast: boolean)
   }
   const code = await ended;
   return code === 0 && count === 0 ? fail('node --test ran no test') : code === 0;
+}
+
+/** @returns the exit code. */
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
 }
 
 function secondsSince(startMs: number): string {

@@ -21,10 +21,10 @@ export function queueSeconds({ backends, staySeconds }: GroupDecision): number |
 
 /**
  * Which part of the backends that may take traffic is above the mark.
- * @returns 0..1; undefined: there is no backend with a weight above 0
+ * @returns 0..1; undefined: there is none with a weight above 0 that does not drain
  */
 export function saturatedRatio({ backends }: GroupDecision): number | undefined {
-  const members = backends.filter(({ backend }) => backend.weight > 0);
+  const members = backends.filter(({ backend }) => backend.weight > 0 && backend.draining !== true);
   return members.length === 0
     ? undefined
     : members.filter(({ saturated }) => saturated).length / members.length;

@@ -33,6 +33,11 @@ const BACKEND_GAUGES: readonly BackendGauge[] = [
     '1: its engine sleeps, so that it is not in the assignment.',
     (of) => Number(of.use === 'asleep'),
   ],
+  [
+    'doubted',
+    '1: its metrics show less than it takes, so that it counts as average.',
+    (of) => Number(of.doubted),
+  ],
   ['frozen', '1: its metrics stand still while they should move.', (of) => Number(of.frozen)],
 ];
 
@@ -88,6 +93,7 @@ export function defineDecisionGauges(
     decisions,
   );
   for (const [name, help, read] of GROUP_GAUGES) defineGroupGauge(registry, name, help, read, decisions);
+  defineZoneGauge(registry, decisions);
   defineStates(registry, decisions);
 }
 
@@ -133,6 +139,21 @@ function defineGroupGauge(
       for (const decision of decisions()) {
         const value = read(decision);
         if (value !== undefined) this.set({ server_group: decision.serverGroup }, value);
+      }
+    },
+  });
+}
+
+function defineZoneGauge(registry: Registry, decisions: () => readonly GroupDecision[]): void {
+  new Gauge({
+    name: 'plimsoll_zone_home_share_ratio',
+    help: "With Locality: Prefer, the expected share of a zone's requests that stays there.",
+    labelNames: ['server_group', 'zone'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { serverGroup, zones = [] } of decisions()) {
+        for (const { zone, homeShare } of zones) this.set({ server_group: serverGroup, zone }, homeShare);
       }
     },
   });

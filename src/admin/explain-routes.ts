@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { BackendDecision, GroupStatus } from '../core/model.ts';
+import type { BackendDecision, DiscoveryStatus, GroupStatus } from '../core/model.ts';
 import { printable } from '../runtime/text.ts';
 import { atMostAtOnce } from './at-most-at-once.ts';
 import type { GroupListExplanation } from './explanation.ts';
@@ -16,6 +16,8 @@ export interface ExplainSource {
   readonly groups: () => readonly string[];
   /** undefined: it has no decision yet. */
   readonly status: (serverGroup: string) => GroupStatus | undefined;
+  /** Where a group has its backends from. Default: nothing is said of that. */
+  readonly discovery?: (serverGroup: string) => DiscoveryStatus | undefined;
   /** The clock that decisions are timed by, in milliseconds. */
   readonly now: () => number;
   /** Open xDS streams that endpoints may be asked for on. */
@@ -43,7 +45,9 @@ function explain(source: ExplainSource, name: string, backend: unknown, reply: F
   }
   const status = source.status(name);
   if (status === undefined) {
-    return send(reply, 503, { error: `server group ${name} has not been evaluated yet` });
+    const { source: from = '', waiting } = source.discovery?.(name) ?? {};
+    const why = waiting === undefined ? '' : `, it waits for discovery: ${from}: ${waiting}`;
+    return send(reply, 503, { error: `server group ${name} has not been evaluated yet${why}` });
   }
   if (backend !== undefined && typeof backend !== 'string') {
     return send(reply, 400, { error: 'backend is given more than once' });
@@ -55,7 +59,13 @@ function explain(source: ExplainSource, name: string, backend: unknown, reply: F
     return send(reply, 404, { error, backends: backends.slice(0, NAMES_MAX).map((of) => of.backend.id) });
   }
   const { now, openStreams } = source;
-  const json = explanationJson({ status, nowMs: now(), openStreams: openStreams(), wanted });
+  const json = explanationJson({
+    status,
+    nowMs: now(),
+    openStreams: openStreams(),
+    discovery: source.discovery?.(name),
+    wanted,
+  });
   return send(reply, 200, Readable.from(json, { objectMode: false }));
 }
 

@@ -2,33 +2,42 @@ import type {
   AdmissionControl,
   AdmissionDecision,
   BackendDecision,
+  DiscoveryStatus,
   GainBasis,
   GroupDecision,
   GroupStatus,
+  Intake,
   MarkCause,
   Sample,
   SaturationSettings,
   SpeedBasis,
   WeightBasis,
+  ZoneDecision,
 } from '../core/model.ts';
 import { admissionFigures } from './admission-figures.ts';
+import { discoveryState } from './discovery-state.ts';
 import type {
   AdmissionExplanation,
   BackendExplanation,
   DecisionExplanation,
   GainExplanation,
   GroupExplanation,
+  IntakeExplanation,
   MarkExplanation,
   SampleExplanation,
   SaturationExplanation,
   SpeedExplanation,
+  ZoneExplanation,
 } from './explanation.ts';
+import { relativeDiscovery } from './words/discovery-words.ts';
 
 export interface ExplainInput {
   readonly status: GroupStatus;
   readonly nowMs: number;
   /** Open streams that endpoints may be asked for on. */
   readonly openStreams: number;
+  /** Default: nothing is said of where the backends come from. */
+  readonly discovery?: DiscoveryStatus | undefined;
   /** Which backends to tell of. */
   readonly wanted: (of: BackendDecision) => boolean;
 }
@@ -39,7 +48,13 @@ export function shownDecision({ newest, published }: GroupStatus): GroupDecision
 }
 
 /** Puts where a group stands into the form that `/explain` has. */
-export function explainGroup({ status, nowMs, openStreams, wanted }: ExplainInput): GroupExplanation {
+export function explainGroup({
+  status,
+  nowMs,
+  openStreams,
+  discovery,
+  wanted,
+}: ExplainInput): GroupExplanation {
   const { published, newest } = status;
   const { decision, version, atMs, firstAcknowledgedAtMs } = published;
   return {
@@ -61,6 +76,10 @@ export function explainGroup({ status, nowMs, openStreams, wanted }: ExplainInpu
           },
     xdsStreams: { open: openStreams, ...status.streams },
     observing: newest.observing ? { movedShareRatio: movedFromConfigured(newest) } : null,
+    discovery: relativeDiscovery(
+      discoveryState(discovery, (ms) => ms),
+      nowMs,
+    ),
   };
 }
 
@@ -109,7 +128,23 @@ function explainDecision(
     meanComputedWeight: basis.meanWeight,
     weightScale: basis.scale,
     warnings,
+    zones: (decision.zones ?? []).map(explainZone),
     backends: decision.backends.filter(wanted).map((of) => explainBackend(of, atMs)),
+  };
+}
+
+function explainZone(of: ZoneDecision): ZoneExplanation {
+  return {
+    zone: of.zone,
+    backends: of.backends,
+    excess: of.excess ?? null,
+    availableRatio: of.available,
+    gain: of.gain,
+    integralRatio: of.integral,
+    overflowRatio: of.overflow,
+    plain: of.plain,
+    awayFactor: of.factor,
+    homeShareRatio: of.homeShare,
   };
 }
 
@@ -241,6 +276,7 @@ export function explainBackend(of: BackendDecision, atMs: number): BackendExplan
       basis.pace === undefined
         ? null
         : { finishedRequests: basis.pace.finished, runningSeconds: basis.pace.runningSeconds },
+    intake: basis.intake === undefined ? null : explainIntake(basis.intake),
     unboundedLoadFactor: basis.unboundedLoadFactor,
     loadFactor: basis.loadFactor,
     keptWeight: basis.kept ?? null,
@@ -255,6 +291,19 @@ export function explainBackend(of: BackendDecision, atMs: number): BackendExplan
     saturated: of.saturated,
     mark: of.markCause === undefined ? null : explainMark(of.markCause, atMs),
     reasons: of.reasons,
+  };
+}
+
+function explainIntake(intake: Intake): IntakeExplanation {
+  const { trust, arrived, expected, finished, runningSeconds, secondsPerRequest } = intake;
+  const orNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+  return {
+    trust,
+    arrivedRequests: arrived,
+    expectedRequests: orNull(expected),
+    finishedRequests: finished,
+    runningSeconds,
+    secondsPerRequest: orNull(secondsPerRequest),
   };
 }
 

@@ -28,6 +28,38 @@ export interface GroupExplanation {
    * the newest evaluation, and tells what sidecars would be told. null: `Mode: Active`.
    */
   readonly observing: ObservingExplanation | null;
+  /** null: the configuration lists the backends, and none is on its way out. */
+  readonly discovery: DiscoveryExplanation | null;
+}
+
+/** Where the backends come from, and how it stands with that. */
+export interface DiscoveryExplanation {
+  /** In words; null: the configuration lists them. */
+  readonly source: string | null;
+  /** Since the source last told a complete list; null: it never did, or there is no source. */
+  readonly listAgeSeconds: number | null;
+  readonly listedBackends: number;
+  /** Why the source cannot be read or its list not be used, and for how long; null: all is well. */
+  readonly failure: FailureExplanation | null;
+  /** Why the group has no backends to go by yet; null: it has. */
+  readonly waiting: string | null;
+  /** What the source has and cannot be used, in words, at most 10. */
+  readonly leftOut: readonly string[];
+  readonly moreLeftOut: number;
+  /** Those that the source does not tell any more, which is not believed yet. */
+  readonly doubted: DeparturesExplanation;
+  readonly draining: DeparturesExplanation;
+}
+
+export interface FailureExplanation {
+  readonly reason: string;
+  readonly forSeconds: number;
+}
+
+export interface DeparturesExplanation {
+  readonly total: number;
+  /** At most 20, and when they go; null: not before the source says more. */
+  readonly shown: readonly { readonly backend: string; readonly inSeconds: number | null }[];
 }
 
 export interface ObservingExplanation {
@@ -88,8 +120,42 @@ export interface DecisionExplanation {
   /** The integer weight that stands for the mean. */
   readonly weightScale: number;
   readonly warnings: readonly string[];
+  /**
+   * `Locality: Prefer`: what sidecars of these zones are told instead of what stands here; none: all are told the same.
+   */
+  readonly zones: readonly ZoneExplanation[];
   /** In the order of the configuration. */
   readonly backends: readonly BackendExplanation[];
+}
+
+/**
+ * Sidecars of a zone have the weights of the group, those of all other zones times `awayFactor` (and shifted by at most
+ * 0.1 % of their own). It is (overflowRatio · H / (H + A - overflowRatio · A)) ^ bias, with H and A the sums of the
+ * computedWeights of the healthy backends in the zone and elsewhere, and bias 2 with `EnvoyLbPolicy: LeastRequest`, else
+ * 1; but 1 where one of the two sums is 0.
+ */
+export interface ZoneExplanation {
+  readonly zone: string;
+  /** How many of its backends are in the assignment. */
+  readonly backends: number;
+  /** How much busier than the group the zone is, in units of the deviation; null: no sample of its backends counts. */
+  readonly excess: number | null;
+  /** The part of what it is configured for that takes requests now. */
+  readonly availableRatio: number;
+  /** What a difference moves at once, and what differences have added up to. */
+  readonly gain: number;
+  readonly integralRatio: number;
+  /**
+   * Of the requests that plain balancing would send to other zones, the part that goes there:
+   * 1 - availableRatio · (1 - x), x = integralRatio + gain · (excess - 0.1) within 0 and 1, but at least 0.01; 1 where
+   * `plain`.
+   */
+  readonly overflowRatio: number;
+  /** No load is compared, or a share is refused: the zone counts for nothing. */
+  readonly plain: boolean;
+  readonly awayFactor: number;
+  /** The share of new requests that stays in the zone, by the weights. */
+  readonly homeShareRatio: number;
 }
 
 /**
@@ -234,6 +300,8 @@ export interface BackendExplanation {
   readonly speed: number;
   /** What the speed comes from; null: this backend is not compared, its speed is 1. */
   readonly pace: { readonly finishedRequests: number; readonly runningSeconds: number } | null;
+  /** How far its gauges are believed, and why; null: its engine lacks the counter or the gauge that tells it. */
+  readonly intake: IntakeExplanation | null;
   /** Adaptive: 1 + gain · deviation. Linear: 1 + 2 · gain · (score - meanScore) / 100. */
   readonly unboundedLoadFactor: number;
   /** The same within `loadFactorBounds`. */
@@ -259,6 +327,20 @@ export interface BackendExplanation {
   readonly mark: MarkExplanation | null;
   /** In words, in the order of the rule. */
   readonly reasons: readonly string[];
+}
+
+/** Sums that fade: of some 60 requests of each backend, but of a minute (or four intervals) at least and 300 s at most. */
+export interface IntakeExplanation {
+  /** 0..1: what its gauges show below the mean counts so much. */
+  readonly trust: number;
+  /** Requests that came by its own metrics. */
+  readonly arrivedRequests: number;
+  /** Requests that its share brings, by those that came to the others; null: there are none to go by. */
+  readonly expectedRequests: number | null;
+  readonly finishedRequests: number;
+  readonly runningSeconds: number;
+  /** The same for each request that the others finished; null: they have finished none. */
+  readonly secondsPerRequest: number | null;
 }
 
 export interface SampleExplanation {

@@ -98,13 +98,13 @@ function trendsOf(backends: number): SlotRing {
 function historyRow(decision: GroupDecision, slowestSeconds: number): readonly number[] {
   const { backends, gain, computed } = decision;
   const samples = backends.flatMap(({ sample }) => sample ?? []);
-  const weights = backends.filter(({ health }) => health !== undefined).map((of) => of.relativeWeight);
+  const weights = backends.map((of) => of.relativeWeight).filter((weight) => weight > 0);
   const values: Readonly<Record<HistorySeries, number>> = {
     queued: sum(samples.flatMap(({ queued }) => queued ?? [])),
     running: sum(samples.flatMap(({ running }) => running ?? [])),
     kvCache: mean(samples.flatMap(({ kvUtilization }) => kvUtilization ?? [])),
     saturated: backends.filter((of) => of.saturated).length,
-    silent: backends.filter((of) => of.missed > 0).length,
+    silent: backends.filter(({ missed, use }) => missed > 0 && use !== 'draining').length,
     refusedShare: computed.dropShare,
     gain,
     leastWeight: weights.length === 0 ? Number.NaN : weights.reduce((a, b) => Math.min(a, b)),

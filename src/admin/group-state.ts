@@ -1,6 +1,14 @@
-import type { BackendDecision, GroupDecision, GroupStatus, ServerGroup } from '../core/model.ts';
+import type {
+  BackendDecision,
+  DiscoveryStatus,
+  GroupDecision,
+  GroupStatus,
+  ServerGroup,
+} from '../core/model.ts';
 import { printable } from '../runtime/text.ts';
 import { admissionFigures } from './admission-figures.ts';
+import { discoveryState } from './discovery-state.ts';
+import { discoveryWarnings } from './discovery-warnings.ts';
 import type { GroupMemory, PastFailure } from './group-memory.ts';
 import { groupWarnings } from './group-warnings.ts';
 import {
@@ -31,9 +39,10 @@ export function groupState(
   status: GroupStatus | undefined,
   memory: GroupMemory,
   now: Now,
+  discovery?: DiscoveryStatus,
 ): GroupState {
   return {
-    ...groupFigures(settings.name, status, memory, now),
+    ...groupFigures(settings.name, status, memory, now, discovery),
     policy: settings.loadAware?.balance.policy ?? null,
     intervalSeconds: settings.loadAware?.collect.intervalSeconds ?? null,
     membership: memory.membership,
@@ -48,6 +57,7 @@ export function groupFigures(
   status: GroupStatus | undefined,
   memory: GroupMemory,
   now: Now,
+  discovery?: DiscoveryStatus,
 ): GroupFigures {
   const newest = status?.newest;
   return {
@@ -66,7 +76,17 @@ export function groupFigures(
     published: status === undefined ? null : publishedOf(status, now),
     streams: status?.streams ?? { following: 0, current: 0 },
     acknowledgementSeconds: orNull(memory.acknowledgementSeconds),
-    warnings: newest === undefined ? [] : groupWarnings(newest, now.ms),
+    warnings: [
+      ...discoveryWarnings(discovery, now.ms),
+      ...(newest === undefined ? [] : groupWarnings(newest, now.ms)),
+    ],
+    discovery: discoveryState(discovery, now.unix),
+    zones: (newest?.zones ?? []).map(({ zone, homeShare, excess }) => ({
+      zone,
+      homeShare: rounded(homeShare),
+      excess: orNull(excess),
+      version: status?.published.zones?.get(zone) ?? null,
+    })),
     rows: (newest?.backends ?? []).map((of) => rowOf(of, memory.failureOf(of.backend.id))),
   };
 }

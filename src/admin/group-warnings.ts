@@ -20,6 +20,14 @@ const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
     'Look whether the metrics pages are made anew at each request: a cache or a proxy in between may answer instead of the engines.',
   ],
   [
+    'there is no backend',
+    'Its source has told an empty list, and still does: look there. Sidecars answer 503 until backends are found.',
+  ],
+  [
+    'every backend is draining',
+    'All are on their way out, or asleep: bring others up, or look at what takes them away. Sidecars answer 503.',
+  ],
+  [
     'no backend with a weight above 0',
     'Sidecars answer 503: give at least one of the Servers a Weight above 0.',
   ],
@@ -40,6 +48,10 @@ const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
     'The engine there may hang, though its metrics page answers: look at its log, and restart it if requests to it do not end. It takes a trickle of traffic meanwhile.',
   ],
   [
+    'metrics are doubted',
+    'Its metrics page shows next to no load, or less than its share brings: look whether it is that of the engine there, and whether requests to it end well. Requests may also not reach it: sidecars that ignore the weights or eject it. Or another server group sends it far shorter ones. It counts as average meanwhile.',
+  ],
+  [
     'Saturation.Admission has nothing',
     'The engine shows no counter of finished requests. Saturation: {Admission: None} accepts that.',
   ],
@@ -50,6 +62,10 @@ const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
   [
     'overload',
     'More comes than the backends can take: add backends, or send less. The others are served in time meanwhile; 503s are the intended answer.',
+  ],
+  [
+    'Locality: Prefer tells at most',
+    'Name larger areas as zones, so that there are fewer, or set Locality: None, which says the same as what is done.',
   ],
   [
     'half of the backends or more are saturated',

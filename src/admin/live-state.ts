@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CollectRun, GroupDecision, GroupStatus, ServerGroup } from '../core/model.ts';
+import type { CollectRun, DiscoveryStatus, GroupDecision, GroupStatus, ServerGroup } from '../core/model.ts';
 import { ConfigurationHistory } from './configuration-history.ts';
 import { GroupMemory } from './group-memory.ts';
 import { groupFigures, groupState, latestPoint, type Now, trendsJson } from './group-state.ts';
@@ -29,6 +29,8 @@ export interface LiveStateOptions {
   readonly file: string;
   readonly ready: () => boolean;
   readonly status: (serverGroup: string) => GroupStatus | undefined;
+  /** Where a group has its backends from. Default: nothing is said of that. */
+  readonly discovery?: (serverGroup: string) => DiscoveryStatus | undefined;
   /** The clock that decisions are timed by, monotonic milliseconds. */
   readonly now: () => number;
   readonly unixMs: () => UnixMs;
@@ -86,8 +88,14 @@ export class LiveState {
     if (run !== undefined) this.samples.evaluated(decision, run);
   }
 
-  published(serverGroup: string, version: string): void {
-    this.sidecars.published(serverGroup, version);
+  /** There is news of where the group has its backends from. */
+  discovered(serverGroup: string): void {
+    this.#changed.add(serverGroup);
+  }
+
+  /** @param zones versions by zone, of those whose sidecars are told something else */
+  published(serverGroup: string, version: string, zones?: ReadonlyMap<string, string>): void {
+    this.sidecars.published(serverGroup, version, zones);
     this.#changed.add(serverGroup);
   }
 
@@ -111,7 +119,13 @@ export class LiveState {
       warnings: this.#warnings,
       columns: BACKEND_COLUMNS,
       groups: this.#groups.map((settings) =>
-        groupState(settings, this.#options.status(settings.name), this.#memoryOf(settings.name), now),
+        groupState(
+          settings,
+          this.#options.status(settings.name),
+          this.#memoryOf(settings.name),
+          now,
+          this.#options.discovery?.(settings.name),
+        ),
       ),
       sidecars: this.sidecars.state(now.unix),
       configuration: this.configuration.state,
@@ -151,7 +165,13 @@ export class LiveState {
   #groupChange(name: string, now: Now): readonly GroupChange[] {
     const memory = this.#memories.get(name);
     if (memory === undefined) return [];
-    const figures = groupFigures(name, this.#options.status(name), memory, now);
+    const figures = groupFigures(
+      name,
+      this.#options.status(name),
+      memory,
+      now,
+      this.#options.discovery?.(name),
+    );
     const point = latestPoint(memory);
     const isNew = point !== undefined && this.#told.get(`point ${name}`) !== String(point.at);
     if (!isNew) return [figures];

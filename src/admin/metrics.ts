@@ -4,6 +4,7 @@ import { BoundedLabel } from './bounded-label.ts';
 import { DecisionCounters } from './decision-counters.ts';
 import { defineDecisionGauges } from './decision-metrics.ts';
 import { DelayMetrics } from './delay-metrics.ts';
+import { DiscoveryMetrics } from './discovery-metrics.ts';
 import { SecurityMetrics } from './security-metrics.ts';
 import { defineSidecarGauges } from './sidecar-metrics.ts';
 import type { SidecarCounts } from './sidecars.ts';
@@ -23,6 +24,7 @@ const SELDOM_MS = 3_600_000;
 export class Metrics {
   readonly security: SecurityMetrics;
   readonly delays: DelayMetrics;
+  readonly discovery: DiscoveryMetrics;
   readonly #registry = new Registry();
   readonly #decisions: DecisionCounters;
   readonly #streams: Gauge<'service' | 'variant'>;
@@ -50,6 +52,7 @@ export class Metrics {
     this.#decisions = new DecisionCounters(this.#registry);
     this.security = new SecurityMetrics(this.#registry);
     this.delays = new DelayMetrics(this.#registry);
+    this.discovery = new DiscoveryMetrics(this.#registry);
     this.#responses = tally('responses_total', 'Responses written.');
     this.#responseBytes = tally('response_bytes_total', 'Bytes of the responses written.');
     this.#acks = tally('acks_total', 'Responses that a client took.');
@@ -138,6 +141,7 @@ export class Metrics {
   forget(serverGroup: string): void {
     this.#decisions.forget(serverGroup);
     this.delays.forget(serverGroup);
+    this.discovery.forget(serverGroup);
   }
 
   streamOpened(service: string, variant: string): void {

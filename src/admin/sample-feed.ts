@@ -100,16 +100,24 @@ export class SampleFeed {
   }
 
   #sampledGroups(): readonly SampledGroup[] {
-    return this.#groups.flatMap(({ name, mode, envoyLbPolicy, servers, loadAware }) => {
+    return this.#groups.flatMap((group) => {
+      const { name, mode, envoyLbPolicy, locality, servers, sharesBackends, loadAware } = group;
       if (loadAware === undefined) return [];
       const assignment = this.#options.status(name)?.newest.assignment;
       return {
         name,
         mode,
         envoyLbPolicy,
+        ...(locality === 'Prefer' && { locality }),
         intervalSeconds: loadAware.collect.intervalSeconds,
+        ...(sharesBackends === true && { sharesBackends }),
         balance: loadAware.balance,
-        backends: servers.map(({ id, weight }) => ({ id, weight })),
+        backends: servers.map(({ id, weight, draining, zone }) => ({
+          id,
+          weight,
+          ...(draining === true && { draining }),
+          ...(zone !== undefined && { zone }),
+        })),
         evaluations: this.#evaluations.get(name) ?? 0,
         published: assignment === undefined ? null : sampled(assignment),
       };

@@ -47,13 +47,26 @@ export interface SampledGroup {
   readonly name: string;
   readonly mode: ServerGroupMode;
   readonly envoyLbPolicy: EnvoyLbPolicy;
+  /** Left out: None. */
+  readonly locality?: 'Prefer';
   readonly intervalSeconds: number;
+  /** A backend of it is in another group too; left out: none is. */
+  readonly sharesBackends?: boolean;
   readonly balance: BalanceSettings;
-  readonly backends: readonly { readonly id: BackendId; readonly weight: number }[];
+  readonly backends: readonly SampledBackend[];
   /** Evaluations so far. 0: what follows is all that it has learned from. */
   readonly evaluations: number;
   /** What sidecars have; null: nothing yet. */
   readonly published: SampledAssignment | null;
+}
+
+export interface SampledBackend {
+  readonly id: BackendId;
+  readonly weight: number;
+  /** It is on its way out; left out: it is not. */
+  readonly draining?: boolean;
+  /** Where it runs; left out: nobody says. */
+  readonly zone?: string;
 }
 
 export interface SampledAssignment {

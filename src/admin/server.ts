@@ -6,12 +6,14 @@ import { type Clock, unixMs } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { ReloadedCredentials } from '../runtime/reloaded-credentials.ts';
+import { shortened } from '../runtime/shortened.ts';
 import { TokenFile } from '../runtime/token-file.ts';
 import { limitAnswers } from './answer-limit.ts';
 import { limitConnections } from './connection-limit.ts';
 import { addExplainRoutes, type ExplainSource } from './explain-routes.ts';
 import { addGuard, refuse } from './guard.ts';
 import type { LiveState } from './live-state.ts';
+import { NO_SCHEMAS } from './no-schemas.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { SharedPage } from './shared-page.ts';
 import { StateRoutes } from './state-routes.ts';
@@ -19,6 +21,8 @@ import { StateRoutes } from './state-routes.ts';
 const LIMITS: AdminLimits = { requestMs: 10_000, answerMs: 30_000, connections: 512 };
 /** Between two requests of a connection. */
 const KEEP_ALIVE_MS = 75_000;
+/** Groups that a probe is told of. */
+const WAITING_SHOWN = 10;
 const HEADER_BYTES_MAX = 16 * 1024;
 /** The longest name of a server group, every character of it percent-encoded. */
 const PATH_PART_MAX = 256 * 12;
@@ -39,6 +43,8 @@ export interface AdminOptions {
   readonly log: Logger;
   /** Ready to be asked by sidecars: every server group has a first assignment, and no stop has begun. */
   readonly ready: () => boolean;
+  /** Groups whose backends are not known yet, and why. Default: none is told of. */
+  readonly waiting?: () => readonly { readonly serverGroup: string; readonly reason: string }[];
   /** The metrics page, and its content type. */
   readonly metrics: () => Promise<string>;
   readonly metricsContentType: string;
@@ -65,6 +71,7 @@ export class AdminServer {
     this.#settings = settings;
     this.#http = Fastify({
       logger: false,
+      schemaController: NO_SCHEMAS,
       bodyLimit: 1024,
       routerOptions: { maxParamLength: PATH_PART_MAX },
       forceCloseConnections: true,
@@ -136,16 +143,21 @@ export class AdminServer {
     });
   }
 
-  #addProbes({ ready }: AdminOptions): void {
+  #addProbes({ ready, waiting = () => [] }: AdminOptions): void {
     this.#http.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok\n'));
     this.#http.get('/readyz', (_request, reply) => {
       const isReady = ready();
       return reply
         .code(isReady ? 200 : 503)
-        .type('text/plain')
-        .send(isReady ? 'ready\n' : 'not ready\n');
+        .type('text/plain; charset=utf-8')
+        .send(isReady ? 'ready\n' : notReady(waiting()));
     });
   }
+}
+
+function notReady(waiting: ReturnType<NonNullable<AdminOptions['waiting']>>): string {
+  const lines = waiting.map(({ serverGroup, reason }) => `${serverGroup}: waiting for discovery: ${reason}`);
+  return `${['not ready', ...shortened(lines, WAITING_SHOWN)].join('\n')}\n`;
 }
 
 /** @param secure with TLS, whose certificate is set before it listens */

@@ -5,6 +5,8 @@ import { shortType } from './tally.ts';
 export interface SidecarStream {
   readonly node: string;
   readonly cluster: string;
+  /** Empty: it does not say. */
+  readonly zone: string;
   readonly identity: string;
   /** `address:port` of the other end: streams with the same one are one sidecar's. */
   readonly peer: string;
@@ -56,7 +58,7 @@ export interface SidecarSurvey {
   /** Lost while behind, the latest first. */
   readonly gone: readonly GoneSidecar[];
   /** Since when a group's version has been one that a sidecar should not have any more. */
-  readonly supersededAtMs: (serverGroup: string, version: Version) => number | undefined;
+  readonly supersededAtMs: (serverGroup: string, zone: string, version: Version) => number | undefined;
 }
 
 export const SIDECARS_SHOWN = 100;
@@ -97,13 +99,14 @@ function sidecarState(
   unix: (atMs: number) => UnixMs,
 ): SidecarState {
   const groups = [...versions].map(([name, version]): SidecarGroup => {
-    const since = supersededAtMs(name, version);
+    const since = supersededAtMs(name, of.zone, version);
     return { name, version: version.version, behindSince: since === undefined ? null : unix(since) };
   });
-  const { node, cluster, identity, peer } = of;
+  const { node, cluster, zone, identity, peer } = of;
   return {
     node,
     cluster,
+    zone,
     identity,
     peer,
     since: unix(sinceMs),

@@ -1,4 +1,5 @@
 import { GoneSidecars } from './gone-sidecars.ts';
+import { GroupVersions } from './group-versions.ts';
 import {
   type Behind,
   type GoneSidecar,
@@ -12,12 +13,6 @@ import {
 } from './sidecar-survey.ts';
 import type { SidecarsState, UnixMs, Warning } from './state-shape.ts';
 
-interface Group {
-  current: Version;
-  /** The latest ones, oldest first. */
-  readonly recent: Map<string, Version>;
-}
-
 /** How many there are, and how many of them an operator should look at. */
 export interface SidecarCounts {
   readonly total: number;
@@ -27,12 +22,11 @@ export interface SidecarCounts {
   readonly refusing: number;
 }
 
-/** Versions of a group that an acknowledgement may be of. */
-const RECENT_MAX = 64;
 /** Who has not taken an assignment by then is behind. */
 const BEHIND_AFTER_MS = 5_000;
 /** A survey stands for this long as long as nothing happens. */
 const SURVEY_MS = 500;
+const NO_ZONES: ReadonlyMap<string, string> = new Map();
 
 /**
  * Which sidecars there are and what they have. It holds as much as there are streams and assignments that they
@@ -42,7 +36,7 @@ export class Sidecars {
   readonly #now: () => number;
   readonly #byPeer = new Map<string, Sidecar>();
   readonly #byStream = new Map<object, Sidecar>();
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, GroupVersions>();
   readonly #gone = new GoneSidecars();
   #latestSurvey: SidecarSurvey | undefined;
 
@@ -86,21 +80,12 @@ export class Sidecars {
     if (behindSinceMs !== undefined) this.#gone.add({ of: sidecar.of, atMs, behindSinceMs });
   }
 
-  published(serverGroup: string, version: string): void {
+  /** @param zones versions by zone, of those whose sidecars are told something else */
+  published(serverGroup: string, version: string, zones: ReadonlyMap<string, string> = NO_ZONES): void {
     this.#latestSurvey = undefined;
-    const group = this.#groups.get(serverGroup);
-    if (group === undefined) {
-      const current = { version, supersededAtMs: undefined };
-      this.#groups.set(serverGroup, { current, recent: new Map([[version, current]]) });
-      return;
-    }
-    group.current.supersededAtMs = this.#now();
-    group.current = group.recent.get(version) ?? { version, supersededAtMs: undefined };
-    group.current.supersededAtMs = undefined;
-    group.recent.delete(version);
-    group.recent.set(version, group.current);
-    const [oldest] = group.recent.keys();
-    if (group.recent.size > RECENT_MAX && oldest !== undefined) group.recent.delete(oldest);
+    const group = this.#groups.get(serverGroup) ?? new GroupVersions();
+    this.#groups.set(serverGroup, group);
+    group.published(version, zones, this.#now());
   }
 
   /** The group is gone. */
@@ -119,7 +104,7 @@ export class Sidecars {
     for (const [name, version] of versions) {
       const group = this.#groups.get(name);
       if (group === undefined) continue;
-      sidecar.versions.set(name, group.recent.get(version) ?? { version, supersededAtMs: this.#now() });
+      sidecar.versions.set(name, group.find(sidecar.of.zone, version, this.#now()));
     }
   }
 
@@ -182,26 +167,32 @@ export class Sidecars {
       refusing,
       others,
       gone: this.#gone.at(nowMs),
-      supersededAtMs: (name: string, version: Version) => this.#supersededAtMs(name, version, nowMs),
+      supersededAtMs: (name: string, zone: string, version: Version) =>
+        this.#supersededAtMs(name, zone, version, nowMs),
     };
     this.#latestSurvey = survey;
     return survey;
   }
 
   /** The earliest of all its groups. */
-  #behindSince({ versions }: Sidecar, nowMs: number): number | undefined {
+  #behindSince({ of: { zone }, versions }: Sidecar, nowMs: number): number | undefined {
     let earliest: number | undefined;
     for (const [name, version] of versions) {
       if (version.supersededAtMs === undefined) continue;
-      const since = this.#supersededAtMs(name, version, nowMs);
+      const since = this.#supersededAtMs(name, zone, version, nowMs);
       if (since !== undefined) earliest = Math.min(since, earliest ?? since);
     }
     return earliest;
   }
 
   /** undefined: it is the published one, or that has not been so for long. */
-  #supersededAtMs(name: string, { version, supersededAtMs }: Version, nowMs: number): number | undefined {
+  #supersededAtMs(
+    name: string,
+    zone: string,
+    { version, supersededAtMs }: Version,
+    nowMs: number,
+  ): number | undefined {
     if (supersededAtMs === undefined || nowMs - supersededAtMs < BEHIND_AFTER_MS) return undefined;
-    return this.#groups.get(name)?.current.version === version ? undefined : supersededAtMs;
+    return this.#groups.get(name)?.current(zone) === version ? undefined : supersededAtMs;
   }
 }

@@ -65,7 +65,8 @@ const CAUSES: Readonly<Record<CollectFailureKind, readonly [words: string, remed
 export function silenceWarnings(decision: GroupDecision, nowMs: number): readonly Warning[] {
   const byCause = new Map<CollectFailureKind | undefined, BackendDecision[]>();
   for (const of of decision.backends) {
-    if (of.missed < MISSED_MIN) continue;
+    // one that drains is on its way out: it may be gone already
+    if (of.missed < MISSED_MIN || of.backend.draining === true) continue;
     const cause = of.failure?.kind;
     const same = byCause.get(cause);
     if (same === undefined) byCause.set(cause, [of]);

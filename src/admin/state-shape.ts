@@ -117,7 +117,47 @@ export interface GroupFigures {
   /** From a publication until the last sidecar had it, latest known; null: not known. */
   readonly acknowledgementSeconds: number | null;
   readonly warnings: readonly Warning[];
+  /** Zones whose sidecars keep to their own backends, by name; none: no zone counts. */
+  readonly zones: readonly ZoneFigures[];
+  /** null: the configuration lists its backends, and none is on its way out. */
+  readonly discovery: DiscoveryState | null;
   readonly rows: readonly BackendRow[];
+}
+
+/** Where the backends of a group come from, and how it stands with that. */
+export interface DiscoveryState {
+  /** In words; null: the configuration lists them. */
+  readonly source: string | null;
+  /** When the source last told a complete list; null: it never did, or there is no source. */
+  readonly listedAt: UnixMs | null;
+  /** How many backends that list has. */
+  readonly listed: number;
+  /** Since when the source cannot be read or its list not be used, and why; null: all is well. */
+  readonly failing: { readonly since: UnixMs; readonly reason: string } | null;
+  /** Why the group has no backends to go by yet; null: it has. */
+  readonly waiting: string | null;
+  /** What the source has and cannot be used, in words, at most 10. */
+  readonly leftOut: readonly string[];
+  readonly moreLeftOut: number;
+  /** Those that the source does not tell any more, which is not believed yet. */
+  readonly doubted: DeparturesState;
+  readonly draining: DeparturesState;
+}
+
+export interface DeparturesState {
+  readonly total: number;
+  /** At most 20, and when they go; null: not before the source says more. */
+  readonly shown: readonly (readonly [id: string, at: UnixMs | null])[];
+}
+
+export interface ZoneFigures {
+  readonly zone: string;
+  /** The share of its sidecars' requests that stays, by the weights. */
+  readonly homeShare: number;
+  /** How much busier than the group it is, in units of the deviation; null: not known. */
+  readonly excess: number | null;
+  /** What its sidecars should have; null: nothing is published. */
+  readonly version: string | null;
 }
 
 export const BACKEND_COLUMNS = [
@@ -238,6 +278,8 @@ export interface SidecarState {
   readonly node: string;
   /** The client's cluster, as it says. */
   readonly cluster: string;
+  /** Where it runs, as it says; it may be empty. */
+  readonly zone: string;
   /** The first name of its certificate; without one, its IP address (of an IPv6 address the network). */
   readonly identity: string;
   /** `address:port` of the other end. */

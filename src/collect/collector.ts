@@ -49,6 +49,12 @@ export interface CollectorOptions {
   readonly openSource?: (backend: Backend) => PageSource;
 }
 
+/** A backend's collections, and where its page is. */
+interface Asked {
+  readonly poll: Poll;
+  readonly metrics: Backend['metrics'];
+}
+
 /** One backend's part in a run. */
 interface Turn {
   readonly backend: Backend;
@@ -79,7 +85,7 @@ export class Collector {
   /** Those of this run. */
   #wanted: ReadonlyMap<BackendId, Backend> = new Map();
   /** Of those that have been asked. */
-  readonly #polls = new Map<BackendId, Poll>();
+  readonly #polls = new Map<BackendId, Asked>();
   readonly #pacer: Pacer<Turn>;
   #stopped = false;
   /** Ends the wait for the next run. */
@@ -132,7 +138,7 @@ export class Collector {
     this.#wake.abort();
     await this.#loop;
     this.#pacer.stop();
-    await Promise.all([this.#closing, this.#closeAll([...this.#polls.values()])]);
+    await Promise.all([this.#closing, this.#closeAll([...this.#polls.values()].map(({ poll }) => poll))]);
     this.#polls.clear();
     await this.#access.close();
     this.#collectLog.flush();
@@ -158,8 +164,9 @@ export class Collector {
   #admit(): void {
     this.#wanted = new Map(this.#backends.map((backend) => [backend.id, backend]));
     const leaving: Poll[] = [];
-    for (const [id, poll] of this.#polls) {
-      if (this.#wanted.has(id)) continue;
+    for (const [id, { poll, metrics }] of this.#polls) {
+      const backend = this.#wanted.get(id);
+      if (backend !== undefined && areSame(backend.metrics, metrics)) continue;
       this.#polls.delete(id);
       this.#arrived.delete(id);
       leaving.push(poll);
@@ -173,7 +180,7 @@ export class Collector {
       id: backend.id,
       source: openSource?.(backend) ?? this.#pageClient(backend),
       reader: new SampleReader(this.#plan),
-      leanPath: leanBase(settings),
+      leanPath: leanBase(settings, backend.metrics?.path),
       timeoutMs: this.#timeoutMs,
       clock,
       log: this.#collectLog,
@@ -205,8 +212,8 @@ export class Collector {
   async #gather(run: number): Promise<void> {
     const { clock } = this.#options;
     const isFirst = run === 0;
-    const idle = [...this.#wanted.values()].filter(({ id }) => this.#polls.get(id)?.busy !== true);
-    const fast = idle.filter(({ id }) => (this.#polls.get(id)?.lastMs ?? 0) <= this.#patienceMs);
+    const idle = [...this.#wanted.values()].filter(({ id }) => this.#polls.get(id)?.poll.busy !== true);
+    const fast = idle.filter(({ id }) => (this.#polls.get(id)?.poll.lastMs ?? 0) <= this.#patienceMs);
     const usualLimitMs = isFirst ? this.#firstGatherMs : this.#gatherMs;
     const spreadMs = idle.length > AT_ONCE_MAX ? usualLimitMs / 2 : 0;
     // where none is fast there is nobody to hold up: a moment for those that have become fast again
@@ -236,13 +243,13 @@ export class Collector {
   /** @returns how long the answer took; undefined: there is none. */
   async #collect(backend: Backend): Promise<number | undefined> {
     const { id } = backend;
-    let poll = this.#polls.get(id);
-    if (poll === undefined) {
-      poll = this.#open(backend);
-      this.#polls.set(id, poll);
+    let asked = this.#polls.get(id);
+    if (asked === undefined) {
+      asked = { poll: this.#open(backend), metrics: backend.metrics };
+      this.#polls.set(id, asked);
     }
-    const outcome = await poll.collect();
-    if (outcome === undefined || this.#polls.get(id) !== poll) return undefined;
+    const outcome = await asked.poll.collect();
+    if (outcome === undefined || this.#polls.get(id) !== asked) return undefined;
     const isAnswer = outcome.kind !== 'failure';
     // A late answer is news that a failure after it, in the same run, must not hide.
     if (isAnswer || (this.#arrived.get(id)?.kind ?? 'failure') === 'failure') this.#arrived.set(id, outcome);
@@ -258,6 +265,10 @@ export class Collector {
       this.#options.log.error({ reason: printable(messageOf(error)) }, 'a collection could not be evaluated');
     }
   }
+}
+
+function areSame(one: Backend['metrics'], other: Backend['metrics']): boolean {
+  return one?.port === other?.port && one?.path === other?.path;
 }
 
 /** Not more than the gather limit itself. */

@@ -13,7 +13,11 @@ export function leanPath(path: string, names: readonly string[]): string {
   return `${path}${path.endsWith('/') ? '' : '/'}?${query}`;
 }
 
-/** The path that a lean page can be asked for by; undefined: it is not to be, or there is no way to. */
-export function leanBase({ path, method, leanScrape }: CollectSettings): string | undefined {
+/**
+ * The path that a lean page can be asked for by; undefined: it is not to be, or there is no way to.
+ * @param path of the page; default: that of the settings
+ */
+export function leanBase(settings: CollectSettings, path = settings.path): string | undefined {
+  const { method, leanScrape } = settings;
   return leanScrape && method === 'GET' && !/[?#]/.test(path) ? path : undefined;
 }

@@ -48,6 +48,7 @@ interface Connection {
  */
 export class PageClient implements PageSource {
   readonly #settings: CollectSettings;
+  readonly #path: string;
   readonly #access: AccessKeeper;
   readonly #ownsAccess: boolean;
   readonly #fleeting: boolean;
@@ -86,7 +87,8 @@ export class PageClient implements PageSource {
   ) {
     const { host, scheme, tls } = settings;
     const { address } = backend;
-    const port = settings.port ?? backend.port;
+    const port = backend.metrics?.port ?? settings.port ?? backend.port;
+    this.#path = backend.metrics?.path ?? settings.path;
     this.#settings = settings;
     this.#fleeting = options.fleeting ?? false;
     this.#ownsAccess = options.access === undefined;
@@ -111,7 +113,7 @@ export class PageClient implements PageSource {
     });
   }
 
-  async fetch(signal: AbortSignal, path = this.#settings.path): Promise<PageResult> {
+  async fetch(signal: AbortSignal, path = this.#path): Promise<PageResult> {
     this.#signal = signal;
     try {
       const access = this.#access.current ?? (await this.#firstAccess(signal));

@@ -59,7 +59,7 @@ export class CollectorPool {
   #ensure(key: string, groups: readonly ServerGroup[]): void {
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
-      const changed = JSON.stringify(existing.groups) !== JSON.stringify(groups);
+      const changed = !areSame(existing.groups, groups);
       existing.groups = groups;
       existing.collector.setBackends(backendsOf(groups));
       // nobody waits a whole interval for what the operator changed
@@ -94,6 +94,14 @@ export class CollectorPool {
   }
 }
 
+function areSame(before: readonly ServerGroup[], groups: readonly ServerGroup[]): boolean {
+  if (before.length !== groups.length) return false;
+  return groups.every((group, index) => {
+    const other = before[index];
+    return group === other || JSON.stringify(group) === JSON.stringify(other);
+  });
+}
+
 function keyOf(group: ServerGroup): string {
   return JSON.stringify([group.loadAware?.collect, requiredScorers(group)]);
 }
@@ -107,8 +115,12 @@ function requiredScorers(group: ServerGroup | undefined): readonly ScorerName[] 
     .sort();
 }
 
-/** Of all the groups, none twice. */
+/** Of all the groups, none twice; where one of them knows where its page is, that counts. */
 function backendsOf(groups: readonly ServerGroup[]): readonly Backend[] {
-  const backends = groups.flatMap((group) => group.servers);
-  return [...new Map(backends.map((backend) => [backend.id, backend])).values()];
+  const backends = new Map<string, Backend>();
+  for (const backend of groups.flatMap((group) => group.servers)) {
+    const other = backends.get(backend.id);
+    if (other?.metrics === undefined || backend.metrics !== undefined) backends.set(backend.id, backend);
+  }
+  return [...backends.values()];
 }

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { parseDestination } from '../config/address.ts';
+import { parseDestination } from '../runtime/ip-address.ts';
 import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { toYaml } from '../config/to-yaml.ts';
 import type { Configuration, ServerGroup } from '../core/model.ts';
@@ -28,6 +28,8 @@ export interface BootstrapOptions {
   readonly key?: string;
   readonly nodeId?: string;
   readonly cluster?: string;
+  /** Where the sidecar runs. */
+  readonly zone?: string;
   readonly adminPort?: number;
   readonly json: boolean;
 }
@@ -68,6 +70,7 @@ export function makeBootstrap(
   if (options.nodeId === '' || options.cluster === '') {
     return refused('--node-id and --cluster must not be empty: Envoy needs both');
   }
+  if (options.zone === '') return refused('--zone must not be empty: leave it out where there is none');
   const tls = sidecarTls(configuration, options);
   if (tls.kind === 'refused') return tls;
   const settings = {
@@ -75,6 +78,7 @@ export function makeBootstrap(
     tls: tls.value,
     nodeId: options.nodeId ?? 'sidecar',
     nodeCluster: options.cluster ?? 'inference',
+    ...(options.zone !== undefined && { zone: options.zone }),
     adminPort: options.adminPort ?? 9901,
   };
   const made = fill(configuration, options, settings);

@@ -65,6 +65,7 @@ function sectionLines(findings: readonly MergedFinding[], color: boolean): reado
 const INTO: Readonly<Record<Mend['into'], string>> = {
   cluster: 'In the cluster',
   api_config_source: 'In the api_config_source, or in ads_config',
+  google_grpc: 'In google_grpc',
   http_connection_manager: 'In the HTTP connection manager of the listener',
   route: 'In the route',
 };

@@ -3,18 +3,19 @@ import { type Finding, Judge } from '../doctor/finding.ts';
 import { merged } from '../doctor/merged.ts';
 import type { PlimsollView } from '../doctor/plimsoll-view.ts';
 import { readView } from '../doctor/read-view.ts';
+import type { EnvoyView } from '../doctor/view.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { type AdminAccess, parseAdminUrl, readAccess } from './admin-access.ts';
 import { countsOf, doctorText } from './doctor-text.ts';
 import { readEnvoyPages } from './envoy-pages.ts';
-import { plimsollView, type ReadState, readState } from './plimsoll-answers.ts';
+import { plimsollView, type ReadState, readState, type ReplicaStates } from './plimsoll-answers.ts';
 
 export interface DoctorOptions {
   /** Where Envoy has its admin address. */
   readonly envoyAdmin: string;
-  /** Where Plimsoll has its own; undefined: it is not asked. */
-  readonly admin?: string | undefined;
+  /** Where Plimsoll has its own, each replica; empty: none is asked. */
+  readonly admin: readonly string[];
   readonly ca?: string | undefined;
   readonly bearerTokenFile?: string | undefined;
   readonly json: boolean;
@@ -37,7 +38,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
     return EXIT.usage;
   }
   const { envoy, plimsoll } = read;
-  const before = plimsoll && (await readState(plimsoll));
+  const before = await Promise.all(plimsoll.map((access) => readState(access)));
   const answered = await readEnvoyPages(envoy);
   const url = printable(options.envoyAdmin);
   if (answered.kind === 'failed') {
@@ -45,11 +46,12 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
     return EXIT.failed;
   }
   const view = readView(answered.pages);
-  const wanted = new Set(view.clusters.map(({ serviceName }) => serviceName));
-  const told = plimsoll && before && (await ask(plimsoll, before, wanted));
+  const told = await Promise.all(plimsoll.map((access, index) => askAgain(access, before[index])));
   const findings = merged([
-    ...(told?.kind === 'failed' ? [unasked(options.admin ?? '', told.reason)] : []),
-    ...diagnose(view, told?.kind === 'view' ? told.view : undefined),
+    ...told.flatMap((of, index) =>
+      of.kind === 'failed' ? [unasked(options.admin[index] ?? '', of.reason)] : [],
+    ),
+    ...diagnose(view, await plimsollOf(told, view)),
   ]);
   const { version, node } = view;
   const report = { envoy: { url, version: version ?? null, node: node ?? null }, findings };
@@ -63,7 +65,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
 }
 
 type ReadFlags =
-  | { readonly kind: 'flags'; readonly envoy: AdminAccess; readonly plimsoll: AdminAccess | undefined }
+  | { readonly kind: 'flags'; readonly envoy: AdminAccess; readonly plimsoll: readonly AdminAccess[] }
   | { readonly kind: 'bad'; readonly reason: string };
 
 async function readFlags({ envoyAdmin, admin, ca, bearerTokenFile }: DoctorOptions): Promise<ReadFlags> {
@@ -72,26 +74,36 @@ async function readFlags({ envoyAdmin, admin, ca, bearerTokenFile }: DoctorOptio
     const is = printable(envoyAdmin);
     return { kind: 'bad', reason: `--envoy-admin must be like http://127.0.0.1:9901, is ${is}` };
   }
-  const envoy = { url, ca: undefined, token: undefined };
-  if (admin === undefined) {
-    if (ca === undefined && bearerTokenFile === undefined)
-      return { kind: 'flags', envoy, plimsoll: undefined };
+  if (admin.length === 0 && (ca !== undefined || bearerTokenFile !== undefined))
     return { kind: 'bad', reason: '--ca and --bearer-token-file are for --admin URL' };
+  const plimsoll: AdminAccess[] = [];
+  for (const replica of admin) {
+    const read = await readAccess({ admin: replica, ca, bearerTokenFile });
+    if (read.kind === 'bad') return read;
+    plimsoll.push(read.access);
   }
-  const read = await readAccess({ admin, ca, bearerTokenFile });
-  return read.kind === 'bad' ? read : { kind: 'flags', envoy, plimsoll: read.access };
+  return { kind: 'flags', envoy: { url, ca: undefined, token: undefined }, plimsoll };
 }
 
 type Told =
-  | { readonly kind: 'view'; readonly view: PlimsollView }
+  | { readonly kind: 'states'; readonly states: ReplicaStates }
   | { readonly kind: 'failed'; readonly reason: string };
 
-async function ask(access: AdminAccess, before: ReadState, wanted: ReadonlySet<string>): Promise<Told> {
-  if (before.kind === 'failed') return before;
+async function askAgain(access: AdminAccess, before: ReadState | undefined): Promise<Told> {
+  if (before?.kind !== 'state') return before ?? { kind: 'failed', reason: 'was not asked' };
   const after = await readState(access);
   if (after.kind === 'failed') return after;
-  const view = await plimsollView(access, { before: before.state, after: after.state, wanted });
-  return { kind: 'view', view };
+  return { kind: 'states', states: { access, before: before.state, after: after.state } };
+}
+
+/** @returns undefined: no replica has answered */
+async function plimsollOf(
+  told: readonly Told[],
+  { node, clusters }: EnvoyView,
+): Promise<PlimsollView | undefined> {
+  const replicas = told.flatMap((of) => (of.kind === 'states' ? [of.states] : []));
+  if (replicas.length === 0) return undefined;
+  return plimsollView(replicas, { node, wanted: new Set(clusters.map(({ serviceName }) => serviceName)) });
 }
 
 function unasked(admin: string, reason: string): Finding {

@@ -2,8 +2,12 @@ import type {
   AdmissionExplanation,
   BackendExplanation,
   DecisionExplanation,
+  DeparturesExplanation,
+  DiscoveryExplanation,
+  FailureExplanation,
   GainExplanation,
   GroupExplanation,
+  IntakeExplanation,
   MarkExplanation,
   NewestExplanation,
   ObservingExplanation,
@@ -14,6 +18,7 @@ import type {
   SignalValueExplanation,
   SpeedExplanation,
   XdsStreamsExplanation,
+  ZoneExplanation,
 } from '../admin/explanation.ts';
 import { ENGINES } from '../collect/engines/catalogue.ts';
 import { aFlag, aNumber, aText, type Fields, listOf, objectOf, oneOf, orNull, type Shape } from './shape.ts';
@@ -112,7 +117,18 @@ const backend = objectOf({
   configuredShare: aNumber,
   sample: orNull(sample),
   engine: orNull(engine),
-  sampleUse: oneOf(['fresh', 'last', 'worst', 'mean', 'frozen', 'aside', 'asleep', 'removed', 'none']),
+  sampleUse: oneOf([
+    'fresh',
+    'last',
+    'worst',
+    'mean',
+    'frozen',
+    'aside',
+    'asleep',
+    'draining',
+    'removed',
+    'none',
+  ]),
   missedEvaluations: aNumber,
   failure: orNull(
     objectOf({ kind: aText, message: aText } satisfies Fields<NonNullable<BackendExplanation['failure']>>),
@@ -134,6 +150,16 @@ const backend = objectOf({
     objectOf({ finishedRequests: aNumber, runningSeconds: aNumber } satisfies Fields<
       NonNullable<BackendExplanation['pace']>
     >),
+  ),
+  intake: orNull(
+    objectOf({
+      trust: aNumber,
+      arrivedRequests: aNumber,
+      expectedRequests: orNull(aNumber),
+      finishedRequests: aNumber,
+      runningSeconds: aNumber,
+      secondsPerRequest: orNull(aNumber),
+    } satisfies Fields<IntakeExplanation>),
   ),
   unboundedLoadFactor: aNumber,
   loadFactor: aNumber,
@@ -167,6 +193,19 @@ const backend = objectOf({
   reasons: listOf(aText),
 } satisfies Fields<BackendExplanation>);
 
+const zone = objectOf({
+  zone: aText,
+  backends: aNumber,
+  excess: orNull(aNumber),
+  availableRatio: aNumber,
+  gain: aNumber,
+  integralRatio: aNumber,
+  overflowRatio: aNumber,
+  plain: aFlag,
+  awayFactor: aNumber,
+  homeShareRatio: aNumber,
+} satisfies Fields<ZoneExplanation>);
+
 const decision = objectOf({
   ageSeconds: aNumber,
   mode: oneOf(['balanced', 'kept', 'configured']),
@@ -186,8 +225,30 @@ const decision = objectOf({
   meanComputedWeight: aNumber,
   weightScale: aNumber,
   warnings: listOf(aText),
+  zones: listOf(zone),
   backends: listOf(backend),
 } satisfies Fields<DecisionExplanation>);
+
+const departures = objectOf({
+  total: aNumber,
+  shown: listOf(
+    objectOf({ backend: aText, inSeconds: orNull(aNumber) } satisfies Fields<
+      DeparturesExplanation['shown'][number]
+    >),
+  ),
+} satisfies Fields<DeparturesExplanation>);
+
+const discovery = objectOf({
+  source: orNull(aText),
+  listAgeSeconds: orNull(aNumber),
+  listedBackends: aNumber,
+  failure: orNull(objectOf({ reason: aText, forSeconds: aNumber } satisfies Fields<FailureExplanation>)),
+  waiting: orNull(aText),
+  leftOut: listOf(aText),
+  moreLeftOut: aNumber,
+  doubted: departures,
+  draining: departures,
+} satisfies Fields<DiscoveryExplanation>);
 
 const explanation = objectOf({
   serverGroup: aText,
@@ -209,6 +270,7 @@ const explanation = objectOf({
     current: aNumber,
   } satisfies Fields<XdsStreamsExplanation>),
   observing: orNull(objectOf({ movedShareRatio: aNumber } satisfies Fields<ObservingExplanation>)),
+  discovery: orNull(discovery),
 } satisfies Fields<GroupExplanation>);
 
 /** @returns undefined: it is a {@link GroupExplanation} */

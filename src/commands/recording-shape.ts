@@ -1,5 +1,6 @@
 import type {
   SampledAssignment,
+  SampledBackend,
   SampledGroup,
   SampleEvaluation,
   SampleGroups,
@@ -9,6 +10,7 @@ import type { BalanceSettings, MarkSettings, SaturationSettings, Scorer } from '
 import { SAMPLE_FORMAT } from '../admin/sample-shape.ts';
 import type { RecordedLine, RecordingEnd, RecordingGap } from '../replay/recording.ts';
 import {
+  aFlag,
   aNumber,
   aText,
   type Fields,
@@ -51,9 +53,18 @@ const group = objectOf({
   name: aText,
   mode: oneOf(['Active', 'Observe']),
   envoyLbPolicy: aText,
+  locality: optional(oneOf(['Prefer'])),
   intervalSeconds: amount,
+  sharesBackends: optional(aFlag),
   balance: objectOf({}),
-  backends: listOf(objectOf({ id: backendId, weight: amount })),
+  backends: listOf(
+    objectOf({
+      id: backendId,
+      weight: amount,
+      draining: optional(aFlag),
+      zone: optional(aText),
+    } satisfies Fields<SampledBackend>),
+  ),
   evaluations: amount,
   published: orNull(objectOf(assignmentFields)),
 } satisfies Fields<SampledGroup>);

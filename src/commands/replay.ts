@@ -96,7 +96,9 @@ function chosen({ group, file }: ReplayOptions, configured: readonly ServerGroup
   const found = wanted.flatMap((settings) => {
     const surveyed = survey.groups.get(settings.name);
     if (surveyed === undefined || surveyed.evaluations === 0 || settings.loadAware === undefined) return [];
-    return settings.servers.some(({ id }) => surveyed.backends.has(id)) ? [{ settings, surveyed }] : [];
+    const isThere = ({ id }: { readonly id: string }): boolean => surveyed.backends.has(id);
+    const shares = settings.discovery !== undefined || settings.servers.some(isThere);
+    return shares ? [{ settings, surveyed }] : [];
   });
   if (found.length > 0) return found;
   throw new PlimsollError(

@@ -1,6 +1,8 @@
 import {
   BACKEND_COLUMNS,
   type ConfigurationState,
+  type DeparturesState,
+  type DiscoveryState,
   type GoneSidecarState,
   type GroupChange,
   type GroupFigures,
@@ -15,6 +17,7 @@ import {
   type State,
   type StateChange,
   type Warning,
+  type ZoneFigures,
 } from '../admin/state-shape.ts';
 import {
   aFlag,
@@ -52,6 +55,25 @@ const ROW: Readonly<Record<(typeof BACKEND_COLUMNS)[number], Shape>> = {
 
 const rows = listOf(tupleOf(BACKEND_COLUMNS.map((column) => ROW[column])));
 
+const departures = objectOf({
+  total: aNumber,
+  shown: listOf(tupleOf([aText, orNull(aNumber)])),
+} satisfies Fields<DeparturesState>);
+
+const discovery = objectOf({
+  source: orNull(aText),
+  listedAt: orNull(aNumber),
+  listed: aNumber,
+  failing: orNull(
+    objectOf({ since: aNumber, reason: aText } satisfies Fields<NonNullable<DiscoveryState['failing']>>),
+  ),
+  waiting: orNull(aText),
+  leftOut: listOf(aText),
+  moreLeftOut: aNumber,
+  doubted: departures,
+  draining: departures,
+} satisfies Fields<DiscoveryState>);
+
 const figures = {
   name: aText,
   evaluatedAt: orNull(aNumber),
@@ -76,6 +98,15 @@ const figures = {
   streams: objectOf({ following: aNumber, current: aNumber } satisfies Fields<GroupFigures['streams']>),
   acknowledgementSeconds: orNull(aNumber),
   warnings,
+  discovery: orNull(discovery),
+  zones: listOf(
+    objectOf({
+      zone: aText,
+      homeShare: aNumber,
+      excess: orNull(aNumber),
+      version: orNull(aText),
+    } satisfies Fields<ZoneFigures>),
+  ),
   rows,
 } satisfies Fields<GroupFigures>;
 
@@ -124,6 +155,7 @@ const sidecars = objectOf({
     objectOf({
       node: aText,
       cluster: aText,
+      zone: aText,
       identity: aText,
       peer: aText,
       since: aNumber,

@@ -3,6 +3,7 @@ import { type GroupSummary, summaryOf } from '../admin/page/group-summary.ts';
 import { goneWords, sidecarCountWords, standingWords, streamWords } from '../admin/page/sidecar-words.ts';
 import type { GoneSidecarState, GroupState, SidecarState, State } from '../admin/state-shape.ts';
 import { GAP, wrapped } from '../runtime/wrap.ts';
+import { discoveryWords, relativeDiscovery } from '../admin/words/discovery-words.ts';
 import { MODE_WORDS, OBSERVING_WORDS, REASON_WORDS } from '../admin/words/explain-words.ts';
 
 /** Characters of a version that tell it from others. */
@@ -54,6 +55,7 @@ export function groupLines(group: GroupState, now: number, width: number): reado
       width,
     ),
     ...wrapped(figures, width),
+    ...wrapped(discoveryWords(relativeDiscovery(group.discovery, now)), width),
   ];
 }
 

@@ -10,11 +10,16 @@ export type ReportField = (at: TreeNode['at'], path: Path, message: string) => v
 
 /**
  * Checks every field by itself: known, there, of its type, in its range.
+ * @param schema default: a whole configuration
  * @returns the tree without unknown keys. What stands under a slip in the name of a key that is not there itself counts
  * as that key's, so that one slip hides no other mistake and causes none.
  */
-export function checkFields(top: TreeNode, report: ReportField): TreeNode {
-  return checkNode(top, configurationFile, report);
+export function checkFields(
+  top: TreeNode,
+  report: ReportField,
+  schema: z.core.$ZodType = configurationFile,
+): TreeNode {
+  return checkNode(top, schema, report);
 }
 
 /** Lists and maps are taken apart here, so that every leaf is checked however many are wrong. */

@@ -1,6 +1,9 @@
 import { formatHostPort } from '../runtime/host-port.ts';
 import { INTERVAL_SECONDS } from '../core/limits.ts';
-import { isLinkLocal, overlaps, type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
+import { isLinkLocal, type Parsed, parseDestination, parseIp } from '../runtime/ip-address.ts';
+import { overlaps, parseListen } from './address.ts';
+import { checkAffinity } from './check-affinity.ts';
+import { checkDiscovery } from './check-discovery.ts';
 import { checkEngine } from './check-engine.ts';
 import { checkFields } from './check-fields.ts';
 import { checkHttp } from './check-http.ts';
@@ -44,8 +47,11 @@ function checkRules(top: TreeNode, report: Report): void {
   checkReferences(listeners, 'ServerGroup', groups, 'server group', report);
   for (const group of groups) {
     checkServers(group, report);
+    checkDiscovery(group, report);
     checkMode(group, report);
+    checkLocality(group, report);
   }
+  for (const listener of listeners) checkAffinity(listener, report);
   for (const extension of extensions) checkComponents(extension, report);
   checkListeners(listeners, report);
   checkListens(top, report);
@@ -127,6 +133,22 @@ function checkMode({ children }: TreeNode, report: Report): void {
     mode,
     'is "Observe", which needs a ServiceExtension: without one the configured weights hold anyway',
   );
+}
+
+/** When to go elsewhere, only the load says; and there is somewhere to stay. */
+function checkLocality({ children }: TreeNode, report: Report): void {
+  const locality = children.get('Locality');
+  if (locality?.value !== 'Prefer') return;
+  if (!children.has('ServiceExtension')) {
+    report(
+      locality,
+      'is "Prefer", which needs a ServiceExtension: without one nobody knows when a zone is busier than the others',
+    );
+  }
+  const servers = items(children.get('Servers'));
+  if (servers.length > 0 && servers.every((server) => !server.children.has('Zone'))) {
+    report(locality, 'is "Prefer", but no server says its Zone');
+  }
 }
 
 /** At least one item of a list has a Weight other than 0. */

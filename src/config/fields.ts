@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { NAME_LENGTH, PORT } from '../core/limits.ts';
 import { HEADER_VALUE_LENGTH_MAX, isHeaderValue } from '../runtime/header-value.ts';
-import { type Parsed, parseDestination, parseIp, parseListen } from './address.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
+import { type Parsed, parseDestination, parseIp } from '../runtime/ip-address.ts';
+import { parseListen } from './address.ts';
 
 /*
  * The kinds of fields. The error of each is its rule, what a value must be: a mistake prints it after the value, and the
@@ -112,6 +114,53 @@ export function domainName() {
     .meta({ examples: ['vllm.example.com'] });
 }
 
+/** A name that DNS may be asked for: also one of SRV records, whose labels may begin with `_`. */
+export function dnsName() {
+  const error = 'a domain name, as vllm.example.com or _http._tcp.vllm.example.com';
+  const label = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
+  return z
+    .string({ error })
+    .max(253, { error })
+    .regex(new RegExp(`^${label}(?:\\.${label})*\\.?$`), { error });
+}
+
+/** An address to ask DNS at: an IP literal and a port, in canonical form. */
+export function resolver() {
+  const parse = (text: string): Parsed<string> => {
+    const address = parseListen(text);
+    if (address.kind === 'bad') return address;
+    const { host, port: to } = address.value;
+    if (to === 0) return { kind: 'bad', reason: 'a port is 1..65535' };
+    const destinationHost = parseDestination(host);
+    return destinationHost.kind === 'bad'
+      ? destinationHost
+      : { kind: 'ok', value: formatHostPort(destinationHost.value, to) };
+  };
+  return parsed('an IP literal and a port, like 10.0.0.2:53 or "[fd00::2]:53"', parse).meta({
+    examples: ['10.0.0.2:53'],
+  });
+}
+
+/** A name of something in Kubernetes (RFC 1123). */
+export function kubernetesName() {
+  const error =
+    'a name of Kubernetes: 1..253 of a-z, 0-9, - and ., beginning and ending with a letter or digit';
+  return z
+    .string({ error })
+    .max(253, { error })
+    .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, { error });
+}
+
+/** Which pods are meant, by their labels; the API server understands it. */
+export function podSelector() {
+  const error = 'a label selector as kubectl has it, like app=vllm,model in (llama)';
+  return z
+    .string({ error })
+    .max(1024, { error })
+    .regex(/^[ !(),./=A-Za-z0-9_-]*[A-Za-z0-9][ !(),./=A-Za-z0-9_-]*$/, { error })
+    .meta({ examples: ['app=vllm'] });
+}
+
 /** The path of a file, relative to the working directory if it is not absolute. */
 export function filePath() {
   const error = 'the path of a file';
@@ -128,13 +177,19 @@ export function isSecret(field: z.core.$ZodType): boolean {
   return SECRETS.has(field);
 }
 
+const HEADER_NAME_RULE =
+  'the name of a header: 1..256 letters, digits, hyphens and a few other signs, no space';
+
+/** The name of a header of requests and answers. */
+export function headerName() {
+  return z
+    .string({ error: HEADER_NAME_RULE })
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, { error: HEADER_NAME_RULE });
+}
+
 /** Headers of a request by their names: each a value, or the file that holds it. */
 export function headers() {
-  const nameRule = 'the name of a header: 1..256 letters, digits, hyphens and a few other signs, no space';
   const valueRule = `1..${HEADER_VALUE_LENGTH_MAX} visible ASCII characters, with spaces only between them, or {File: PATH}`;
-  const headerName = z
-    .string({ error: nameRule })
-    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/, { error: nameRule });
   const file = map({
     File: filePath()
       .describe('File that holds the value; it is read again when it changes.')
@@ -142,7 +197,7 @@ export function headers() {
   });
   const value = z.union([z.string().refine(isHeaderValue, { error: valueRule }), file], { error: valueRule });
   const all = z
-    .record(headerName, value, { error: 'a map of headers, {NAME: VALUE} or {NAME: {File: PATH}}' })
+    .record(headerName(), value, { error: 'a map of headers, {NAME: VALUE} or {NAME: {File: PATH}}' })
     .meta({ examples: [{ 'X-Scope-OrgID': 'llm', 'X-Api-Key': { File: '/var/run/secrets/metrics/key' } }] });
   SECRETS.add(value).add(all);
   return all;

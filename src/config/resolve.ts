@@ -6,6 +6,7 @@ import type {
   CollectSettings,
   Configuration,
   EnvoyLbPolicy,
+  HealthCheckSettings,
   LoadAwareSettings,
   MetricOverride,
   MetricOverrides,
@@ -15,6 +16,7 @@ import type {
 } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
+import { resolveDiscovery } from './resolve-discovery.ts';
 import {
   type ComponentFields,
   type ConfigurationFile,
@@ -38,6 +40,7 @@ export function resolveConfiguration(file: ConfigurationFile): Configuration {
       address: listener.Address,
       port: listener.Port,
       serverGroup: listener.ServerGroup,
+      ...(listener.Affinity && { affinityHeader: listener.Affinity.Header.toLowerCase() }),
     })),
   };
 }
@@ -115,7 +118,13 @@ function resolveGroup(
     envoyLbPolicy: resolveLbPolicy(group),
     retryAfterSeconds: group.RetryAfterSeconds,
     outlierDetection: group.OutlierDetection,
-    servers: group.Servers.map(resolveServer),
+    healthCheck: group.HealthCheck && resolveHealthCheck(group.HealthCheck),
+    mesh: group.Mesh,
+    locality: group.Locality,
+    allowLinkLocal: group.AllowLinkLocal,
+    drainSeconds: group.DrainSeconds,
+    discovery: group.Discovery === undefined ? undefined : resolveDiscovery(group.Discovery),
+    servers: (group.Servers ?? []).map(resolveServer),
     loadAware:
       group.ServiceExtension === undefined
         ? undefined
@@ -123,12 +132,23 @@ function resolveGroup(
   };
 }
 
-function resolveServer(server: ServerGroupFields['Servers'][number]): Backend {
+function resolveHealthCheck(check: NonNullable<ServerGroupFields['HealthCheck']>): HealthCheckSettings {
+  return {
+    path: check.Path,
+    intervalSeconds: check.IntervalSeconds,
+    timeoutSeconds: check.TimeoutSeconds,
+    unhealthyThreshold: check.UnhealthyThreshold,
+    healthyThreshold: check.HealthyThreshold,
+  };
+}
+
+function resolveServer(server: NonNullable<ServerGroupFields['Servers']>[number]): Backend {
   return {
     id: formatHostPort(server.Address, server.Port),
     address: server.Address,
     port: server.Port,
     weight: server.Weight,
+    ...(server.Zone === undefined ? {} : { zone: server.Zone }),
   };
 }
 

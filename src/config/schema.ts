@@ -4,12 +4,15 @@ import { INTERVAL_MS, INTERVAL_SECONDS, NAME_LENGTH, TIMEOUT_SECONDS, WEIGHT } f
 import {
   choice,
   destination,
+  dnsName,
   domainName,
   filePath,
   flag,
+  headerName,
   headers,
   identity,
   integer,
+  kubernetesName,
   list,
   listen,
   listenIp,
@@ -19,8 +22,10 @@ import {
   metricLabels,
   name,
   number,
+  podSelector,
   port,
   reference,
+  resolver,
   seconds,
   urlPath,
 } from './fields.ts';
@@ -214,14 +219,117 @@ const log = map({
     .meta({ examples: ['json'] }),
 });
 
-const server = map({
+export const server = map({
   Address: destination().describe('IP literal of the server, IPv6 without brackets.'),
   Port: port().describe('Port that requests go to.'),
   Weight: integer(WEIGHT.min, WEIGHT.max)
     .default(100)
     .describe('Share relative to the other servers; 0 is polled and shown and takes no traffic.')
     .meta({ examples: [50] }),
+  Zone: name()
+    .optional()
+    .describe('Where it runs, as sidecars name their own zone. Default: not known.')
+    .meta({ examples: ['eu-west-1a'] }),
 }).describe('A backend.');
+
+const dns = map({
+  Name: dnsName()
+    .describe('The name that is asked for, whole: search domains, ndots and /etc/hosts play no part.')
+    .meta({ examples: ['vllm.example.com'] }),
+  Type: choice(['A', 'SRV'])
+    .default('A')
+    .describe(
+      'A: its A and AAAA records are the addresses of the backends. ' +
+        'SRV: its SRV records of the lowest priority name hosts, ports and weights.',
+    )
+    .meta({ examples: ['SRV'] }),
+  Port: port()
+    .optional()
+    .describe('Port that requests go to; needed with Type A, and not to be there with SRV.'),
+  Resolvers: listOfAtLeastOne(resolver(), 'resolver, an IP literal and a port')
+    .optional()
+    .describe('The servers to ask; when one does not answer, the next. Default: those of the system.'),
+});
+
+const discoveryFile = map({
+  Path: filePath()
+    .describe('The file, YAML or JSON; it is read again when it changes.')
+    .meta({ examples: ['/etc/plimsoll/backends.yaml'] }),
+  Format: choice(['Plimsoll', 'PrometheusSd'])
+    .default('Plimsoll')
+    .describe(
+      "Plimsoll: a list in the words of Servers. PrometheusSd: a list of Prometheus' file_sd_configs, " +
+        'whose targets are ADDRESS:PORT; the labels weight and zone are read.',
+    )
+    .meta({ examples: ['PrometheusSd'] }),
+});
+
+const kubernetes = map({
+  Namespace: kubernetesName()
+    .describe('The namespace that the backends are in.')
+    .meta({ examples: ['inference'] }),
+  KubeconfigFile: filePath()
+    .optional()
+    .describe(
+      'How the API server is reached. Default: the service account of the pod; outside a cluster what kubectl uses.',
+    )
+    .meta({ examples: ['/etc/plimsoll/kubeconfig'] }),
+  Service: kubernetesName()
+    .optional()
+    .describe('A Service, whose endpoints are the backends.')
+    .meta({ examples: ['vllm'] }),
+  PortName: kubernetesName()
+    .optional()
+    .describe("Name of the Service's port. Default: its only port.")
+    .meta({ examples: ['http'] }),
+  PodSelector: podSelector()
+    .optional()
+    .describe('Labels of the pods that are the backends, as kubectl has them; needs Port.'),
+  Port: port().optional().describe('Port of the pods of PodSelector that requests go to.'),
+  InferencePool: kubernetesName()
+    .optional()
+    .describe(
+      'An InferencePool of the Gateway API inference extension: a backend for each of its pods and target ports.',
+    )
+    .meta({ examples: ['vllm-llama3'] }),
+});
+
+const discovery = map(
+  {
+    Dns: dns
+      .optional()
+      .describe(
+        'Records of DNS, asked for again when their TTL is over, after 1 s at the earliest and 60 s at the latest.',
+      ),
+    File: discoveryFile.optional().describe('A file that something else writes.'),
+    Kubernetes: kubernetes
+      .optional()
+      .describe('What runs in a cluster: exactly one of Service, PodSelector and InferencePool.'),
+  },
+  'a map with exactly one of Dns, File and Kubernetes',
+);
+
+const healthCheck = map({
+  Path: urlPath()
+    .describe('Path that answers 200 while the backend is alive.')
+    .meta({ examples: ['/health'] }),
+  IntervalSeconds: number(0.1, 3600)
+    .default(5)
+    .describe('The time between checks of one sidecar, and up to a fifth more.')
+    .meta({ examples: [10] }),
+  TimeoutSeconds: number(0.1, 300)
+    .default(2)
+    .describe('A check that takes longer has failed.')
+    .meta({ examples: [1] }),
+  UnhealthyThreshold: integer(1, 100)
+    .default(3)
+    .describe('Failures in a row that put a backend out.')
+    .meta({ examples: [2] }),
+  HealthyThreshold: integer(1, 100)
+    .default(1)
+    .describe('Successes in a row that bring it back; a new backend needs one.')
+    .meta({ examples: [2] }),
+});
 
 const serverGroup = map({
   Name: name()
@@ -258,12 +366,47 @@ const serverGroup = map({
       'Whether a sidecar leaves a backend out for 5 s, and longer each time, that fails five requests in a row; ' +
         'at most half of the backends. Goes into the clusters that we generate.',
     ),
+  HealthCheck: healthCheck
+    .optional()
+    .describe(
+      'Sidecars ask each backend by themselves whether it is alive, and leave out one that is not. Goes into the ' +
+        'clusters that we generate. Default: they do not.',
+    )
+    .meta({ examples: [{ Path: '/health' }] }),
+  Mesh: choice(['None', 'Istio'])
+    .default('None')
+    .describe(
+      "Istio: endpoints carry the metadata by which Istio's sidecars speak mTLS to them; every backend needs a sidecar " +
+        'of its own then.',
+    )
+    .meta({ examples: ['Istio'] }),
+  Locality: choice(['None', 'Prefer'])
+    .default('None')
+    .describe(
+      "Prefer: a sidecar keeps to the backends of its own zone, its node's locality.zone, until these are busier than " +
+        'the others. Needs a ServiceExtension. None: all zones alike.',
+    )
+    .meta({ examples: ['Prefer'] }),
   AllowLinkLocal: flag()
     .default(false)
     .describe(
       'Whether addresses in 169.254.0.0/16 and fe80::/10 may be backends: in clouds, secrets can be had there.',
     ),
-  Servers: listOfAtLeastOne(server, 'server').describe('The backends of the group.'),
+  DrainSeconds: seconds()
+    .default(30)
+    .describe(
+      'How long a backend that left is still published as DRAINING: it ends what it has begun, and gets nothing new.',
+    )
+    .meta({ examples: [120] }),
+  Servers: listOfAtLeastOne(server, 'server')
+    .optional()
+    .describe('The backends of the group; it or Discovery must be there.'),
+  Discovery: discovery
+    .optional()
+    .describe(
+      'Where the backends of the group are found, instead of Servers: one of Dns, File and Kubernetes.',
+    )
+    .meta({ examples: [{ Dns: { Name: 'vllm.example.com', Port: 8000 } }] }),
 }).describe('A fleet of backends behind one name.');
 
 const collectTls = map({
@@ -475,6 +618,16 @@ const listener = map({
   ServerGroup: reference('a server group')
     .describe('The server group that requests go to.')
     .meta({ examples: ['llama'] }),
+  Affinity: map({
+    Header: headerName()
+      .describe('The header that holds the backend, in answers and in requests.')
+      .meta({ examples: ['x-plimsoll-backend'] }),
+  })
+    .optional()
+    .describe(
+      'Answers say in a header which backend they are from, and a request that brings it back goes there while that ' +
+        'backend takes requests. Default: every request goes by weight.',
+    ),
 }).describe('A listener of the sidecars.');
 
 /** A whole configuration file; parsing one fills in the defaults that depend on no other field. */
@@ -501,6 +654,7 @@ export type ConfigurationFile = z.output<typeof configurationFile>;
 /** A file as an operator writes it. */
 export type ConfigurationInput = z.input<typeof configurationFile>;
 export type ServerGroupFields = ConfigurationFile['ServerGroups'][number];
+export type DiscoveryFields = NonNullable<ServerGroupFields['Discovery']>;
 export type ServiceExtensionFields = ConfigurationFile['ServiceExtensions'][number];
 export type ComponentFields = ServiceExtensionFields['Components'][number];
 export type MetricFields = NonNullable<NonNullable<HttpMetricCollectFields['Metrics']>['Finished']>;

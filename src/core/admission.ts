@@ -167,8 +167,9 @@ function sparedQueue({ medianQueued }: Overload): number {
   return SPARED_MEDIANS * medianQueued;
 }
 
-function isMostlyMarked({ marked, backends }: Overload): boolean {
-  return 2 * marked > backends;
+/** Of all: those that do not answer at this moment are not out. */
+function isMostlyMarked({ marked, members }: Overload): boolean {
+  return 2 * marked > members;
 }
 
 /**

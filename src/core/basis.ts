@@ -8,6 +8,7 @@ import { LINEAR_BOUNDS, meanScore, unboundedLinearFactor } from './policies/line
 import { scoreRange, scoreWithin } from './scorers/linear-score.ts';
 import { slowStartLimit } from './slow-start.ts';
 import { hasPace } from './speed.ts';
+import { isMeasured } from './trust.ts';
 
 /** What the weights of an evaluation were computed from, as far as it is the same for every backend. */
 export function groupBasisOf(outcome: Outcome): GroupBasis {
@@ -59,6 +60,7 @@ export function weightBasisOf(outcome: Outcome, index: number): WeightBasis {
     residual: learned ? at(residuals, index) : 1,
     speed: learned ? at(speeds.values, index) : 1,
     pace: group.speed === undefined ? undefined : paceOf(outcome, index),
+    intake: isMeasured(at(outcome.memories, index)) ? outcome.intakes()(index) : undefined,
     unboundedLoadFactor: unboundedFactor(outcome, group, index),
     loadFactor: at(weighing.factors, index),
     kept: freshness.kind === 'kept' && weight > 0 ? weight : undefined,

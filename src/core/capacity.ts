@@ -5,6 +5,8 @@ const LEAST = 0.2;
 const MOST = 3;
 /** Makes two replicas forget a difference, with a time constant of ten times the learning one. */
 const LEAK = 0.1;
+/** As far as a residual rises where no counter tells whether the backend serves what it is given. */
+export const MOST_UNCOUNTED = 1.5;
 
 /** Learned capacities, in roster order. */
 export interface Capacities {
@@ -25,6 +27,8 @@ export function capacitiesOf(residuals: Float64Array, speeds: Speeds, shares: Fl
  * Learns what the load says again and again: that a backend copes with more or less than its configured weight.
  * @param residuals in roster order; those of configured weight 0 stand and are in no mean
  * @param learns whether this backend's deviation is of a fresh sample and answers to the weight that was published
+ * @param trusts how far its gauges are believed, 0..1; what was learned upward from others is forgotten
+ * @param isCounted whether a counter tells what it takes
  */
 export function learnResiduals(
   residuals: Float64Array,
@@ -32,14 +36,26 @@ export function learnResiduals(
   shares: Float64Array,
   learns: (index: number) => boolean,
   intervalSeconds: number,
+  trusts: Float64Array,
+  isCounted: (index: number) => boolean,
 ): Float64Array {
   const rate = intervalSeconds / Math.max(120, 10 * intervalSeconds);
+  let learnsAny = false;
   const learned = residuals.map((residual, index) => {
     if (!learns(index)) return residual;
-    const step = Math.min(1, Math.max(-1, at(deviations, index))) - LEAK * Math.log(residual);
-    return residual * Math.exp(rate * step);
+    learnsAny = true;
+    const deviation = Math.min(1, Math.max(-1, at(deviations, index)));
+    const log = Math.log(residual);
+    const forgotten = LEAK * log + (1 - at(trusts, index)) * Math.max(0, log);
+    return residual * Math.exp(rate * (deviation - forgotten));
   });
-  return overMean(learned, shares);
+  if (!learnsAny) return residuals;
+  const result = overMean(learned, shares);
+  for (let index = 0; index < result.length; index++) {
+    const isLimited = at(result, index) > MOST_UNCOUNTED && learns(index) && !isCounted(index);
+    if (isLimited) result[index] = MOST_UNCOUNTED;
+  }
+  return result;
 }
 
 function overMean(capacities: Float64Array, shares: Float64Array): Float64Array {

@@ -27,13 +27,15 @@ interface Totals {
 export function backendDecisions(outcome: Outcome): readonly BackendDecision[] {
   const { roster, weighing, published } = outcome;
   const { endpoints } = published.assignment;
+  const sum = weighing.weights.reduce((total, weight) => total + weight, 0);
   const totals = {
-    mean: weighing.weights.reduce((sum, weight) => sum + weight, 0) / endpoints.length,
-    healthy: endpoints.reduce((sum, { weight, health }) => sum + (health === 'HEALTHY' ? weight : 0), 0),
+    mean: sum / weighing.weights.reduce((count, weight) => count + Number(weight > 0), 0),
+    healthy: endpoints.reduce((total, of) => total + (of.health === 'HEALTHY' ? of.weight : 0), 0),
   };
   let position = 0;
   const decisions = roster.backends.map((backend, index) => {
-    const endpoint = at(weighing.weights, index) === 0 ? undefined : endpoints[position++];
+    const isIn = at(weighing.weights, index) > 0 || at(outcome.freshness.uses, index) === 'draining';
+    const endpoint = isIn ? endpoints[position++] : undefined;
     return new OutcomeForBackend(outcome, backend, index, endpoint, totals);
   });
   return roster.servers.map((_, place) => at(decisions, at(roster.positions, place)));
@@ -55,6 +57,7 @@ class OutcomeForBackend implements BackendDecision {
   readonly slowStart: number | undefined;
   readonly saturated: boolean;
   readonly frozen: boolean;
+  readonly doubted: boolean;
   readonly health: EndpointHealth | undefined;
   readonly weight: number;
   readonly share: number;
@@ -83,10 +86,12 @@ class OutcomeForBackend implements BackendDecision {
     this.score = Number.isNaN(score) ? undefined : 100 * score;
     this.deviation = at(weighing.deviations, index);
     this.capacity = settings?.balance.policy === 'Adaptive' ? at(weighing.capacities.products, index) : 1;
-    this.relativeWeight = endpoint === undefined ? 0 : at(weighing.weights, index) / totals.mean;
-    this.slowStart = endpoint && slowStartLimit(memory.joinedAtMs, nowMs);
+    const weight = at(weighing.weights, index);
+    this.relativeWeight = weight === 0 ? 0 : weight / totals.mean;
+    this.slowStart = weight === 0 ? undefined : slowStartLimit(memory.joinedAtMs, nowMs);
     this.saturated = endpoint?.health === 'UNHEALTHY';
     this.frozen = memory.frozen;
+    this.doubted = at(outcome.doubted, index) === 1;
     this.health = endpoint?.health;
     this.weight = endpoint?.weight ?? 0;
     this.share = endpoint?.health === 'HEALTHY' ? endpoint.weight / totals.healthy : 0;

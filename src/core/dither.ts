@@ -16,6 +16,8 @@ export interface Proposal {
   readonly weights: Float64Array;
   /** The share of requests that they refuse by themselves, 0..0.95, in thousandths. */
   readonly dropShare: number;
+  /** Those that end what they have begun, beside the others: without a weight of their own. */
+  readonly draining: readonly Backend[];
 }
 
 /**
@@ -25,7 +27,12 @@ export interface Proposal {
  * exactly equal: Envoy then takes turns, and its turn survives a change. But not while a share is refused: Envoy takes
  * another share only together with another endpoint, so that every change of it has to shift the weights.
  */
-export function integerWeights({ backends, health, weights, dropShare }: Proposal): Uint32Array {
+export function integerWeights({
+  backends,
+  health,
+  weights,
+  dropShare,
+}: Omit<Proposal, 'draining'>): Uint32Array {
   const scale = weightScale(weights.length);
   const integers = new Uint32Array(weights.length);
   const thousandths = Math.round(1000 * dropShare);

@@ -2,12 +2,14 @@ import { at } from './at.ts';
 import { groupBasisOf } from './basis.ts';
 import { capacitiesOf } from './capacity.ts';
 import { backendDecisions } from './decision.ts';
+import { noteDraining } from './draining.ts';
 import { type Freshness, judgeFreshness } from './freshness.ts';
 import { healthsOf } from './health.ts';
 import { keepsWeights, keptWeights } from './kept.ts';
-import { observeLag, rememberShares } from './lag.ts';
+import { observeLag, rememberShares, sharesSeen } from './lag.ts';
+import { preferenceOf, preferHome } from './locality.ts';
 import { remember } from './memory.ts';
-import { isClosed, type LoopInput, underShareInForce } from './loop.ts';
+import { bringsWhatComes, isClosed, type LoopInput, underShareInForce } from './loop.ts';
 import type { CollectRun, GroupDecision, LoadAwareSettings, ServerGroup } from './model.ts';
 import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
@@ -17,8 +19,10 @@ import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
 import { shed } from './shedding.ts';
 import { slowStartLimit } from './slow-start.ts';
+import { progressesOf } from './progress.ts';
 import { observePaces, speedsOf } from './speed.ts';
 import { carryOver, type GroupState, initialState } from './state.ts';
+import { intakesOf, observeTrust } from './trust.ts';
 import { observeSaturated, saturatedPart } from './widely-saturated.ts';
 import { warningsOf } from './warnings.ts';
 import { configuredWeights, unweighed, type Weighing, type WeighingInput, weigh } from './weighing.ts';
@@ -55,8 +59,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const { group, nowMs, run, delaySeconds } = input;
   const all = rosterOf(group.servers, before.roster);
   const { memories: past, ...learned } = carryOver(before, all, nowMs);
-  const memories = all.backends.map(({ id }, index) =>
-    remember(at(past, index), run.outcomes.get(id), settings, nowMs),
+  const memories = all.backends.map(({ id, draining = false }, index) =>
+    remember(noteDraining(at(past, index), draining, nowMs), run.outcomes.get(id), settings, nowMs),
   );
   const roster = withoutSleepers(all, (index) => at(memories, index).asleepAtMs !== undefined);
   const freshness = judgeFreshness({
@@ -69,11 +73,19 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const elapsedSeconds = (nowMs - (before.evaluatedAtMs ?? nowMs)) / 1000;
   const { intervalSeconds } = settings.collect;
   const times = { nowMs, elapsedSeconds, intervalSeconds };
-  const observed = stayObservation(past, memories, roster.shares, times);
+  const progresses = progressesOf(past, memories, roster.shares, intervalSeconds);
+  const preference = preferenceOf(group, roster);
+  const trust = observeTrust(learned.trust, {
+    progresses,
+    counts: (index) => at(freshness.uses, index) === 'fresh' && !at(memories, index).mark.saturated,
+    shares: bringsWhatComes(before, input) ? sharesSeen(learned.lag, times) : undefined,
+    zones: preference.zones,
+    ...times,
+  });
+  const observed = stayObservation(progresses, memories, roster.shares, times);
   const stay = observeStay(before.stay, observed);
   const lag = observeLag(learned.lag, {
-    past,
-    present: memories,
+    progresses,
     counts: (index) => at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
     ...times,
   });
@@ -81,10 +93,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
-  const paces = observePaces(learned.paces, { past, present: memories }, counts, {
-    elapsedSeconds,
-    intervalSeconds,
-  });
+  const paces = observePaces(learned.paces, progresses, counts, times);
   const speeds = speedsOf(paces, memories, roster.shares);
   const weighing = weighFor(before, {
     group,
@@ -98,6 +107,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     freshness,
     capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
     learns: (index) => closed && counts(index),
+    zones: preference.zones,
+    trusts: trust.values,
   });
 
   const { admission, decision: shedding } = shed(
@@ -119,26 +130,46 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   });
   const proposal = proposalOf(roster, weights, (index) => at(healths, index), admission.share);
   const observing = group.mode === 'Observe';
-  const { published: computed, publish: next } = nextPublication(
-    group.name,
-    proposal,
-    observing ? before.computed : before.published,
-  );
-  const { published, publish } = observing
-    ? configuredPublication(group.name, roster, before.published)
+  const variants = preferHome(before.zones, preference.zones, {
+    group,
+    settings,
+    nowMs,
+    all,
+    roster,
+    memories,
+    freshness,
+    weighing,
+    healths,
+    dropShare: proposal.dropShare,
+    times: {
+      elapsedSeconds,
+      intervalSeconds,
+      delaySeconds: delaySeconds + 2 * lag.seconds,
+      staySeconds: stay.seconds,
+    },
+  });
+  const { published: computed, publish: next } = observing
+    ? nextPublication(group, proposal, before.computed)
+    : nextPublication(group, proposal, before.published, variants.reason);
+  const { published, publish = variants.reason } = observing
+    ? configuredPublication(group, roster, before.published)
     : { published: computed, publish: next };
+  const zones = variants.told(publish);
   const widelySaturated = observeSaturated(before.widelySaturated, computed.health, nowMs);
   const state = {
     evaluatedAtMs: nowMs,
     roster: all,
+    departed: learned.departed,
     memories,
     residuals: weighing.capacities.residuals,
     paces,
+    trust,
     stay,
-    lag: rememberShares(lag, published, roster, times),
+    lag: rememberShares(lag, published, observing ? undefined : weights, roster, times),
     admission,
     published,
     computed,
+    zones: zones.memories,
     widelySaturated,
   };
   const outcome: Outcome = {
@@ -149,6 +180,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     freshness,
     paces,
+    doubted: trust.doubted,
+    intakes: once(() => intakesOf(trust, preference.zones)),
     weighing,
     sparedUpTo: admission.sparedUpTo,
     published: computed,
@@ -167,16 +200,19 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     observing,
     computed: computed.assignment,
     assignment: published.assignment,
+    ...(preference.zones && { zones: zones.decisions }),
     publish,
     warnings: warningsOf({
       settings,
       roster,
       memories,
       freshness,
+      doubted: trust.doubted,
       lacking: weighing.lacking,
       shedding,
       saturated: saturatedPart(widelySaturated, nowMs),
       observing,
+      zones: preference.warning,
     }),
     get basis() {
       return outcome.basis();

@@ -36,9 +36,10 @@ export function judgeFreshness(input: FreshnessInput): Freshness {
   const someFresh = roster.shares.some((share, index) => share > 0 && at(memories, index).missed === 0);
   const widespread = isWidespread(roster, memories);
   const judged = (kind: Freshness['kind'], use: (index: number) => SampleUse): Freshness => {
-    const uses = roster.backends.map(({ weight }, index) => {
+    const uses = roster.backends.map(({ weight, draining }, index) => {
       if (weight === 0) return 'aside';
-      return at(memories, index).asleepAtMs === undefined ? use(index) : 'asleep';
+      if (at(memories, index).asleepAtMs !== undefined) return 'asleep';
+      return draining === true ? 'draining' : use(index);
     });
     return { kind, uses, widespread };
   };

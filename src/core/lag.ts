@@ -1,6 +1,5 @@
 import { at } from './at.ts';
-import type { BackendMemory } from './memory.ts';
-import { progressOf } from './progress.ts';
+import { isOfOneRun, type Progress } from './progress.ts';
 import type { Published } from './publication.ts';
 import type { Roster } from './roster.ts';
 
@@ -14,11 +13,16 @@ export interface Lag {
   readonly evidence: readonly Evidence[];
 }
 
-/** What sidecars were told by an evaluation. */
-interface PublishedShares {
+/** In roster order. */
+export interface SharesSeen {
+  /** What sidecars were told by an evaluation; 0: no traffic. */
+  readonly published: Float64Array;
+  /** What those come from, before what is not worth publishing was left out: two replicas agree in these. */
+  readonly computed: Float64Array;
+}
+
+interface PublishedShares extends SharesSeen {
   readonly atMs: number;
-  /** In roster order; 0: no traffic. */
-  readonly shares: Float64Array;
 }
 
 /** Sums that fade as newer come in, over what came in a run and the shares that were published so much earlier. */
@@ -42,8 +46,8 @@ const LEAST_RUNS = 10;
 const LEAST_AGREEMENT = 0.3;
 
 export interface LagObservation {
-  readonly past: readonly BackendMemory[];
-  readonly present: readonly BackendMemory[];
+  /** In roster order. */
+  readonly progresses: readonly (Progress | undefined)[];
   /** Whether this backend takes traffic and has a fresh sample, and is not frozen. */
   readonly counts: (index: number) => boolean;
   readonly nowMs: number;
@@ -61,7 +65,7 @@ export function observeLag(before: Lag, observed: LagObservation): Lag {
   const evidence = Array.from({ length: lagsOf(intervalSeconds) }, (_, lag) => {
     const { agreement, expected } = before.evidence[lag] ?? NOTHING;
     const sharesFromMs = nowMs - 1000 * (elapsedSeconds + lag * intervalSeconds);
-    const shares = sharesAt(before.history, sharesFromMs, intervalSeconds);
+    const shares = publishedAt(before.history, sharesFromMs, intervalSeconds)?.published;
     const added = shares === undefined ? NOTHING : compare(arrivals, shares);
     const kept = Math.exp(-Math.min(added.expected / MEMORY_EXPECTED, 1 / LEAST_RUNS));
     return { agreement: kept * agreement + added.agreement, expected: kept * expected + added.expected };
@@ -69,10 +73,14 @@ export function observeLag(before: Lag, observed: LagObservation): Lag {
   return { seconds: lagIn(evidence) * intervalSeconds, history: before.history, evidence };
 }
 
-/** @param published what sidecars have after this evaluation */
+/**
+ * @param published what sidecars have after this evaluation
+ * @param weights what that comes from, in roster order; undefined: something else
+ */
 export function rememberShares(
   lag: Lag,
   published: Published,
+  weights: Float64Array | undefined,
   { indexes, backends }: Roster,
   { nowMs, intervalSeconds }: Pick<LagObservation, 'nowMs' | 'intervalSeconds'>,
 ): Lag {
@@ -82,7 +90,20 @@ export function rememberShares(
     if (index !== undefined && at(published.health, position) === 'HEALTHY')
       shares[index] = at(published.weights, position);
   }
-  return { ...lag, history: [{ atMs: nowMs, shares }, ...lag.history].slice(0, lagsOf(intervalSeconds)) };
+  const newest = { atMs: nowMs, published: shares, computed: weights ?? shares };
+  return { ...lag, history: [newest, ...lag.history].slice(0, lagsOf(intervalSeconds)) };
+}
+
+/** What sidecars had when the requests came that the samples of this evaluation show; undefined: not known. */
+export function sharesSeen(
+  { seconds, history }: Lag,
+  {
+    nowMs,
+    elapsedSeconds,
+    intervalSeconds,
+  }: Pick<LagObservation, 'nowMs' | 'elapsedSeconds' | 'intervalSeconds'>,
+): SharesSeen | undefined {
+  return publishedAt(history, nowMs - 1000 * (elapsedSeconds + seconds), intervalSeconds);
 }
 
 /** How many lags are looked at: none but 0 where an interval is longer than the most. */
@@ -103,40 +124,41 @@ function lagIn(evidence: readonly Evidence[]): number {
 }
 
 /** In roster order; NaN: not known, or of more than one run. */
-function arrivalsOf({ past, present, counts, intervalSeconds }: LagObservation): Float64Array {
-  return Float64Array.from(present, (memory, index) => {
-    if (!counts(index)) return Number.NaN;
-    const progress = progressOf(at(past, index), memory, intervalSeconds);
-    const isOfThisRun = progress !== undefined && progress.seconds < 1.5 * intervalSeconds;
-    return isOfThisRun ? progress.arrived : Number.NaN;
-  });
+function arrivalsOf({ progresses, counts, intervalSeconds }: LagObservation): Float64Array {
+  const arrivals = new Float64Array(progresses.length).fill(Number.NaN);
+  for (let index = 0; index < progresses.length; index++) {
+    const progress = at(progresses, index);
+    if (progress === undefined || !counts(index)) continue;
+    if (isOfOneRun(progress, intervalSeconds)) arrivals[index] = progress.arrived;
+  }
+  return arrivals;
 }
 
 /** Those in force from about that time on. */
-function sharesAt(
+function publishedAt(
   history: readonly PublishedShares[],
   fromMs: number,
   intervalSeconds: number,
-): Float64Array | undefined {
-  return history.find(({ atMs }) => Math.abs(atMs - fromMs) < 500 * intervalSeconds)?.shares;
+): PublishedShares | undefined {
+  return history.find(({ atMs }) => Math.abs(atMs - fromMs) < 500 * intervalSeconds);
 }
 
 /** Among the backends whose arrivals are known. */
 function compare(arrivals: Float64Array, shares: Float64Array): Evidence {
-  let [known, came, sent] = [0, 0, 0];
+  let [known, came, sent, square, product] = [0, 0, 0, 0, 0];
   for (let index = 0; index < arrivals.length; index++) {
-    if (Number.isNaN(at(arrivals, index))) continue;
+    const arrived = at(arrivals, index);
+    if (Number.isNaN(arrived)) continue;
+    const share = at(shares, index);
     known++;
-    came += at(arrivals, index);
-    sent += at(shares, index);
+    came += arrived;
+    sent += share;
+    square += share * share;
+    product += share * arrived;
   }
   if (came === 0 || sent === 0) return NOTHING;
-  let [agreement, expected] = [0, 0];
-  for (let index = 0; index < arrivals.length; index++) {
-    if (Number.isNaN(at(arrivals, index))) continue;
-    const more = (known * at(shares, index)) / sent - 1;
-    agreement += more * (at(arrivals, index) - came / known);
-    expected += more * more * (came / known);
-  }
+  // sums over (share / mean share - 1) times (arrived - mean arrived), and times itself times mean arrived
+  const agreement = (known * product) / sent - came;
+  const expected = Math.max(0, ((known * square) / sent / sent - 1) * came);
   return { agreement, expected };
 }

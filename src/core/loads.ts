@@ -41,14 +41,17 @@ export function commonMetrics(memories: readonly BackendMemory[], uses: readonly
 }
 
 /**
- * A metric that a backend lacks is the mean of those that have it, so that nobody seems lighter for it; 0 when nobody
+ * What a backend's gauges show below the mean counts as far as they are believed, and so do they in the mean. A metric
+ * that a backend lacks is the mean of those that have it, so that nobody seems lighter for it; 0 when nobody
  * has it.
  * @param uses at least one is usable
+ * @param trusts 0..1, in roster order
  */
 export function loadsOf(
   { shares }: Roster,
   memories: readonly BackendMemory[],
   uses: readonly SampleUse[],
+  trusts: Float64Array,
 ): Loads {
   const queued = new Float64Array(shares.length).fill(Number.NaN);
   const kv = new Float64Array(shares.length).fill(Number.NaN);
@@ -61,12 +64,16 @@ export function loadsOf(
     kv[index] = sample.kvUtilization ?? Number.NaN;
     running[index] = (sample.running ?? Number.NaN) / share;
   }
-  const means = { queued: meanOf(queued, shares), kv: meanOf(kv, shares), running: meanOf(running, shares) };
+  const parts = trusts.every((trust) => trust === 1)
+    ? shares
+    : shares.map((share, index) => share * at(trusts, index));
+  const means = { queued: meanOf(queued, parts), kv: meanOf(kv, parts), running: meanOf(running, parts) };
   for (let index = 0; index < shares.length; index++) {
     if (!isUsable(at(uses, index))) continue;
-    if (Number.isNaN(at(queued, index))) queued[index] = means.queued;
-    if (Number.isNaN(at(kv, index))) kv[index] = means.kv;
-    if (Number.isNaN(at(running, index))) running[index] = means.running;
+    const trust = at(trusts, index);
+    queued[index] = believed(at(queued, index), means.queued, trust);
+    kv[index] = believed(at(kv, index), means.kv, trust);
+    running[index] = believed(at(running, index), means.running, trust);
   }
   const inside = queued.map((waiting, index) => waiting + at(running, index));
   const loads = {
@@ -80,7 +87,12 @@ export function loadsOf(
   return loads;
 }
 
-/** By configured weight, over those that have a value. */
+function believed(value: number, mean: number, trust: number): number {
+  if (Number.isNaN(value)) return mean;
+  return trust === 1 || value >= mean ? value : mean + trust * (value - mean);
+}
+
+/** By configured weight and trust, over those that have a value. */
 function meanOf(values: Float64Array, shares: Float64Array): number {
   let sum = 0;
   let total = 0;

@@ -1,6 +1,6 @@
 import type { Admission } from './admission.ts';
 import type { Assignment, ServerGroup } from './model.ts';
-import { areAlike } from './publication.ts';
+import { areAlike, type Published } from './publication.ts';
 import type { GroupState } from './state.ts';
 
 /** What the samples of an evaluation answer to. */
@@ -16,8 +16,17 @@ export interface LoopInput {
  * long one answers to it: whatever adds up over time would run to its bounds.
  */
 export function isClosed({ published, computed }: GroupState, { group, inForce }: LoopInput): boolean {
-  if (group.mode === 'Observe' || published !== computed) return false;
-  return inForce === undefined || computed === undefined || areAlike(inForce, computed.assignment);
+  return group.mode !== 'Observe' && published === computed && isInForce(computed, { inForce });
+}
+
+/** Whether what comes to the backends comes by the shares that were published here, as far as is known. */
+export function bringsWhatComes({ published }: GroupState, { group, inForce }: LoopInput): boolean {
+  return group.sharesBackends !== true && isInForce(published, { inForce });
+}
+
+/** Whether sidecars had what was published here, as far as is known. */
+function isInForce(published: Published | undefined, { inForce }: Pick<LoopInput, 'inForce'>): boolean {
+  return inForce === undefined || published === undefined || areAlike(inForce, published.assignment);
 }
 
 /** The controller of the refused share with nothing added up but the share that is really refused. */

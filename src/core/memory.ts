@@ -7,6 +7,8 @@ import { judgeSaturation, type Mark, standingMark, UNMARKED } from './saturation
 export interface BackendMemory {
   /** When it joined a living group; undefined: it has been there from the group's start. */
   readonly joinedAtMs: number | undefined;
+  /** Since when it drains; undefined: it does not. */
+  readonly drainingSinceMs: number | undefined;
   /** The last sample that arrived. */
   readonly sample: Sample | undefined;
   /** The engine that it is of; undefined: of none that is known. */
@@ -29,6 +31,7 @@ export interface BackendMemory {
 export function newMemory(joinedAtMs: number | undefined): BackendMemory {
   return {
     joinedAtMs,
+    drainingSinceMs: undefined,
     sample: undefined,
     engine: undefined,
     sampledAtMs: Number.NEGATIVE_INFINITY,
@@ -75,6 +78,7 @@ function rememberSample(
   return {
     // one that wakes has an empty cache and no requests, as one that joins
     joinedAtMs: before.asleepAtMs === undefined ? before.joinedAtMs : atMs,
+    drainingSinceMs: before.drainingSinceMs,
     sample,
     engine,
     sampledAtMs: atMs,

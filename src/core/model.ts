@@ -18,6 +18,91 @@ export interface Backend {
   readonly port: number;
   /** Configured weight, integer 0..100. 0: polled and shown, takes no traffic. */
   readonly weight: number;
+  /** Where it runs, as sidecars name their own zone; undefined: nobody says. */
+  readonly zone?: string | undefined;
+  /** It leaves: what it has begun it ends, and new requests go elsewhere. */
+  readonly draining?: boolean | undefined;
+  /** Its metrics page where that is not as the group's settings say; undefined: it is. */
+  readonly metrics?: MetricsAddress | undefined;
+}
+
+/** What a backend says itself of its metrics page. */
+export interface MetricsAddress {
+  /** 1..65535 */
+  readonly port?: number | undefined;
+  /** Starts with `/`, no space. */
+  readonly path?: string | undefined;
+}
+
+/** Where the backends of a group come from when the file does not list them. */
+export type DiscoverySettings = DnsDiscovery | FileDiscovery | KubernetesDiscovery;
+
+export interface DnsDiscovery {
+  readonly kind: 'Dns';
+  /** A domain name. */
+  readonly name: string;
+  /** A: A and AAAA records, all at `port`. SRV: port and weight come from the records. */
+  readonly type: 'A' | 'SRV';
+  /** 1..65535; undefined with SRV. */
+  readonly port: number | undefined;
+  /** `IP:PORT` of the servers to ask, in this order; empty: those of the system. */
+  readonly resolvers: readonly string[];
+}
+
+export interface FileDiscovery {
+  readonly kind: 'File';
+  readonly path: string;
+  readonly format: 'Plimsoll' | 'PrometheusSd';
+}
+
+export interface KubernetesDiscovery {
+  readonly kind: 'Kubernetes';
+  readonly namespace: string;
+  readonly target: KubernetesTarget;
+  /** undefined: the service account of the pod; outside a cluster what kubectl uses. */
+  readonly kubeconfigFile: string | undefined;
+}
+
+export type KubernetesTarget =
+  /** EndpointSlices of a Service. `portName` undefined: its only port. */
+  | { readonly kind: 'Service'; readonly service: string; readonly portName: string | undefined }
+  /** Pods by their labels, in the syntax of kubectl. */
+  | { readonly kind: 'Pods'; readonly selector: string; readonly port: number }
+  /** Gateway API inference extension: one backend for each pod and target port. */
+  | { readonly kind: 'InferencePool'; readonly name: string };
+
+/** Where the backends of a group come from, and how it stands with that. */
+export interface DiscoveryStatus {
+  /** In words; undefined: the configuration lists them. */
+  readonly source: string | undefined;
+  /** When the source last told a complete list, and how many backends it had; undefined: it never did. */
+  readonly list: { readonly atMs: number; readonly backends: number } | undefined;
+  /** Why the source cannot be read and since when, or its list not be used; undefined: all is well. */
+  readonly failure: { readonly reason: string; readonly sinceMs: number } | undefined;
+  /** Why the group has no backends to go by yet; undefined: it has. */
+  readonly waiting: string | undefined;
+  /** What the source has and cannot be used, in words. */
+  readonly leftOut: readonly string[];
+  /** Those that the source does not tell any more, which is not believed yet. */
+  readonly doubted: readonly BackendDeparture[];
+  readonly draining: readonly BackendDeparture[];
+}
+
+export interface BackendDeparture {
+  readonly id: BackendId;
+  /** When it goes; undefined: not before the source says more. */
+  readonly atMs: number | undefined;
+}
+
+/** Envoy's active health check in the clusters that we generate. */
+export interface HealthCheckSettings {
+  /** Starts with `/`, no space. */
+  readonly path: string;
+  readonly intervalSeconds: number;
+  readonly timeoutSeconds: number;
+  /** Failures in a row that put a backend out, and successes that bring it back. */
+  readonly unhealthyThreshold: number;
+  readonly healthyThreshold: number;
 }
 
 // ---------------------------------------------------------------- configuration, defaults filled in
@@ -152,7 +237,21 @@ export interface ServerGroup {
   readonly retryAfterSeconds: number;
   /** Whether a sidecar leaves a backend out for a while that fails request after request. */
   readonly outlierDetection: boolean;
+  /** undefined: none. */
+  readonly healthCheck?: HealthCheckSettings | undefined;
+  /** Istio: endpoints carry what its sidecars need to speak mTLS to each other. Default: None. */
+  readonly mesh?: 'None' | 'Istio' | undefined;
+  /** Prefer: sidecars keep to the backends of their own zone while these are not busier than the others. Default: None. */
+  readonly locality?: 'None' | 'Prefer' | undefined;
+  /** Whether found addresses may be of this link only. Default: false. */
+  readonly allowLinkLocal?: boolean | undefined;
+  /** How long a backend that left is published as draining, s. Default: 30. */
+  readonly drainSeconds?: number | undefined;
+  /** undefined: `servers` are all there are. Otherwise they are those that were found last. */
+  readonly discovery?: DiscoverySettings | undefined;
   readonly servers: readonly Backend[];
+  /** Whether one of them is in another group too, whose requests come there by other shares. Default: false. */
+  readonly sharesBackends?: boolean | undefined;
   /** undefined: plain weighted round robin by the configured weights. */
   readonly loadAware: LoadAwareSettings | undefined;
 }
@@ -163,6 +262,8 @@ export interface Listener {
   readonly address: string;
   readonly port: number;
   readonly serverGroup: string;
+  /** Clients that send this header back keep to their backend; undefined: every request goes by weight. */
+  readonly affinityHeader?: string | undefined;
 }
 
 /** HOST:PORT to listen on; the host is an IP literal, IPv6 without brackets here. Port 0: the kernel's choice. */
@@ -326,6 +427,8 @@ export interface Endpoint {
   /** Integer of at least 1; the sum over an assignment stays below 2^32 - 1. */
   readonly weight: number;
   readonly health: EndpointHealth;
+  /** undefined: not known; they share one locality without a name. */
+  readonly zone?: string | undefined;
 }
 
 /** What the sidecars of one server group are told. Endpoints are sorted by address, then port; no address twice. */
@@ -334,6 +437,8 @@ export interface Assignment {
   readonly endpoints: readonly Endpoint[];
   /** The share of requests that every sidecar refuses by itself, before it balances the others: 0..0.95, in thousandths. */
   readonly dropShare: number;
+  /** Endpoints carry what this mesh's sidecars need to speak mTLS to them. */
+  readonly mesh?: 'Istio' | undefined;
 }
 
 // ---------------------------------------------------------------- decisions of the core
@@ -354,10 +459,30 @@ export type SampleUse =
   | 'aside'
   /** Its engine sleeps: polled and shown, not published. */
   | 'asleep'
+  /** It leaves: polled and shown, published as DRAINING. */
+  | 'draining'
   /** `OnCollectFailure: Remove`: out of the assignment until it answers. */
   | 'removed'
   /** No sample was used: what is published stands, or the configured weight counts. */
   | 'none';
+
+/**
+ * What a backend took of late, by its own metrics, beside what that of the others makes expect. Sums fade together, so
+ * that they are of some 60 requests of each backend, but of a minute (or four intervals) at least and 300 s at most.
+ */
+export interface Intake {
+  /** How far the gauges are believed, 0..1: what they show below the mean counts so much. */
+  readonly trust: number;
+  /** Requests that came: what finished, and what its gauges rose by. */
+  readonly arrived: number;
+  /** Requests that its published share brings, by those that came to the others. */
+  readonly expected: number;
+  readonly finished: number;
+  /** Request-seconds spent running. */
+  readonly runningSeconds: number;
+  /** The same of the others for each request that they finished; NaN: they have finished none. */
+  readonly secondsPerRequest: number;
+}
 
 /** What made a backend count as saturated. */
 export interface MarkCause {
@@ -474,6 +599,8 @@ export interface WeightBasis {
   readonly speed: number;
   /** What the speed comes from; undefined: this backend is not compared. */
   readonly pace: { readonly finished: number; readonly runningSeconds: number } | undefined;
+  /** How far its gauges are believed, and why; undefined: its engine lacks the counter or the gauge that tells it. */
+  readonly intake: Intake | undefined;
   /** What the load makes of the weight, before and after its bounds; 1 where it is not weighed. */
   readonly unboundedLoadFactor: number;
   readonly loadFactor: number;
@@ -529,6 +656,8 @@ export interface BackendDecision {
   readonly markCause: MarkCause | undefined;
   /** Its gauges stand still while they should move. */
   readonly frozen: boolean;
+  /** Its gauges show less than it takes: they are believed next to nothing. */
+  readonly doubted: boolean;
   /** undefined: not in the assignment. */
   readonly health: EndpointHealth | undefined;
   /** The published integer weight, or the one that is only computed, where the group is observed; 0: not in the assignment. */
@@ -630,6 +759,35 @@ export type AdmissionDecision =
       readonly basis: SheddingBasis;
     };
 
+/**
+ * What the sidecars of one zone are told under `Locality: Prefer`, and what it follows from. `overflow` is
+ * 1 - `available` · (1 - asked), with asked = `integral` + `gain` · (`excess` - 0.1), 0..1; but 1 where `plain`, and at
+ * least 0.01. While what is published stands, so does the overflow.
+ */
+export interface ZoneDecision {
+  readonly zone: string;
+  /** How many of its backends are in the assignment. */
+  readonly backends: number;
+  /** How much busier than the whole group it is, in units of the deviation; undefined: no sample of its backends counts. */
+  readonly excess: number | undefined;
+  /** The part of what it is configured for that takes requests now, 0..1. */
+  readonly available: number;
+  /** What one difference of load moves at once, 0..1. */
+  readonly gain: number;
+  /** What differences have added up to, 0..1. */
+  readonly integral: number;
+  /** Of the requests that plain balancing would send to other zones, the part that goes there: 0.01..1. */
+  readonly overflow: number;
+  /** Whether it is balanced as if there were no zones: no load is compared, or a share is refused. */
+  readonly plain: boolean;
+  /** What the weights of other zones are multiplied by, at most 1. */
+  readonly factor: number;
+  /** The share of new requests that stays in the zone, by the weights; 0: it has no healthy backend. */
+  readonly homeShare: number;
+  /** What its sidecars should have from here on: the last published one where the decision has no reason to publish. */
+  readonly assignment: Assignment;
+}
+
 export interface GroupDecision {
   readonly serverGroup: string;
   readonly atMs: number;
@@ -654,7 +812,12 @@ export interface GroupDecision {
   readonly computed: Assignment;
   /** What sidecars should have from here on: the last published one where `publish` is undefined. */
   readonly assignment: Assignment;
-  /** Why the assignment should go out now; undefined: the last published one stands. */
+  /**
+   * What sidecars of these zones should have instead, in the order of the names; undefined: nobody prefers a zone.
+   * `assignment` is for all others.
+   */
+  readonly zones?: readonly ZoneDecision[] | undefined;
+  /** Why the assignment, or that of a zone, should go out now; undefined: what was published stands. */
   readonly publish: PublishReason | undefined;
   /** Things an operator should know, in words. */
   readonly warnings: readonly string[];
@@ -667,6 +830,8 @@ export interface PublishedDecision {
   /** What the assignment came from. */
   readonly decision: GroupDecision;
   readonly version: string;
+  /** Versions by zone, of those whose sidecars were told something else. */
+  readonly zones?: ReadonlyMap<string, string> | undefined;
   /** When this version went out. */
   readonly atMs: number;
   /** undefined: no sidecar has acknowledged it. */

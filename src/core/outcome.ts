@@ -1,6 +1,6 @@
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { GroupBasis, LoadAwareSettings, ServerGroup } from './model.ts';
+import type { GroupBasis, Intake, LoadAwareSettings, ServerGroup } from './model.ts';
 import type { Published } from './publication.ts';
 import type { Roster } from './roster.ts';
 import type { Paces } from './speed.ts';
@@ -16,6 +16,10 @@ export interface Outcome {
   readonly memories: readonly BackendMemory[];
   readonly freshness: Freshness;
   readonly paces: Paces;
+  /** 1: this backend's gauges are not believed, in roster order. */
+  readonly doubted: Float64Array;
+  /** What each backend took; made when first asked for. */
+  readonly intakes: () => (index: number) => Intake;
   readonly weighing: Weighing;
   /** Queue up to which a backend above its mark is not kept from requests; undefined: no share is refused instead. */
   readonly sparedUpTo: number | undefined;

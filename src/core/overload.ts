@@ -1,9 +1,13 @@
 import { at } from './at.ts';
+import { isUsable } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
 import type { SampleUse } from './model.ts';
 import { insideOf, progressOf } from './progress.ts';
 
-/** What queues in a group, over the backends with a fresh sample that are not frozen, the saturated ones included. */
+/**
+ * What queues in a group, over the backends with a fresh sample that are not frozen, the saturated ones included. One that
+ * does not answer for the first time counts by its last sample: half of the backends must not become most of them by that.
+ */
 export interface Overload {
   /** How many take traffic, whether they answer or not. */
   readonly members: number;
@@ -51,13 +55,14 @@ export function viewQueues(
   for (let index = 0; index < after.length; index++) {
     const memory = at(after, index);
     const use = at(uses, index);
-    if (use !== 'aside' && use !== 'asleep') members++;
-    if (memory.sample === undefined || use !== 'fresh') continue;
-    seen = true;
+    if (use !== 'aside' && use !== 'asleep' && use !== 'draining') members++;
+    if (memory.sample === undefined || !isUsable(use)) continue;
     if (memory.sample.queued !== undefined) {
       queues.push(memory.sample.queued);
       if (memory.mark.saturated) marked++;
     }
+    if (use !== 'fresh') continue;
+    seen = true;
     // before the first request an engine may not show the counter yet
     if (memory.sample.finished !== undefined) hasCounter = true;
     else if (insideOf(memory.sample) === 0 && !lackedCounter) mayGetCounter = true;

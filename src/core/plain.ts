@@ -4,22 +4,29 @@ import { backendDecisions } from './decision.ts';
 import { LEAST_DELAY_SECONDS } from './delay.ts';
 import type { Freshness } from './freshness.ts';
 import { newMemory } from './memory.ts';
-import type { GroupDecision, ServerGroup } from './model.ts';
+import type { Assignment, Endpoint, GroupDecision, PublishReason, ServerGroup } from './model.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
 import { proposalOf, publicationOf } from './publication.ts';
 import { INITIAL_STAY } from './residence.ts';
 import { rosterOf } from './roster.ts';
 import { initialPaces, speedsOf } from './speed.ts';
+import { initialTrust, intakesOf } from './trust.ts';
 import { unweighed } from './weighing.ts';
 
-/** A group without a load-aware extension: configured weights, all healthy, always to be published. */
-export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision {
+/**
+ * A group without a load-aware extension: configured weights, all healthy, always to be published.
+ * @param before what sidecars have so far
+ */
+export function evaluatePlain(group: ServerGroup, nowMs: number, before?: Assignment): GroupDecision {
   const roster = rosterOf(group.servers, undefined);
   const memories = roster.backends.map(() => newMemory(undefined));
   const freshness: Freshness = {
     kind: roster.active === 0 ? 'empty' : 'blind',
-    uses: roster.backends.map(({ weight }) => (weight === 0 ? 'aside' : 'none')),
+    uses: roster.backends.map(({ weight, draining }) => {
+      if (weight === 0) return 'aside';
+      return draining === true ? 'draining' : 'none';
+    }),
     widespread: false,
   };
   const paces = initialPaces(roster.shares.length);
@@ -27,9 +34,10 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
   const residuals = roster.shares.map(() => 1);
   const weighing = unweighed(roster.shares, capacitiesOf(residuals, speeds, roster.shares));
   const published = publicationOf(
-    group.name,
+    group,
     proposalOf(roster, roster.shares, () => 'HEALTHY', 0),
   );
+  const trust = initialTrust(roster.shares.length);
   const outcome: Outcome = {
     group,
     settings: undefined,
@@ -38,6 +46,8 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     memories,
     freshness,
     paces,
+    doubted: trust.doubted,
+    intakes: once(() => intakesOf(trust, undefined)),
     weighing,
     sparedUpTo: undefined,
     published,
@@ -56,10 +66,21 @@ export function evaluatePlain(group: ServerGroup, nowMs: number): GroupDecision 
     observing: false,
     computed: published.assignment,
     assignment: published.assignment,
-    publish: 'first',
+    publish: reasonOf(published.assignment, before),
     warnings: [],
     get basis() {
       return outcome.basis();
     },
   };
+}
+
+function reasonOf({ endpoints }: Assignment, before: Assignment | undefined): PublishReason {
+  if (before === undefined) return 'first';
+  const isSame = ({ address, port, health }: Endpoint, place: number): boolean => {
+    const other = before.endpoints[place];
+    return address === other?.address && port === other.port && health === other.health;
+  };
+  return endpoints.length === before.endpoints.length && endpoints.every(isSame)
+    ? 'configuration'
+    : 'membership';
 }

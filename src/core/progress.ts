@@ -1,3 +1,4 @@
+import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
 import type { Sample } from './model.ts';
 import { isOutdated } from './outdated.ts';
@@ -9,13 +10,15 @@ export interface Progress {
   /** Requests inside, by the later sample. */
   readonly inside: number;
   readonly finished: number;
-  /** The same where requests may be shorter than half a second: what a backend can do at most. */
+  /** The same where requests may be as short as 0.05 s: what a backend can do at most. */
   readonly mostFinished: number;
   /**
    * Request-seconds spent running, by the mean of both samples; undefined: next to nothing ran at one of them, so that
    * what finished says nothing of how long it takes, or the engine has no such gauge.
    */
   readonly runningSeconds: number | undefined;
+  /** Request-seconds spent running, by the later sample, however few; undefined: the engine has no such gauge. */
+  readonly ranSeconds: number | undefined;
   /** The engine's own end-to-end latency, s, and how many requests it is of. */
   readonly latencySum: number;
   readonly latencyCount: number;
@@ -26,14 +29,62 @@ export interface Progress {
 const NEWCOMERS_PER_SECOND = 64;
 /** No engine holds as many: keeps every sum finite, whatever the gauges say. */
 const MOST_INSIDE = 1_000_000;
+/** Beside the typical backend one holds at most so many times as much by its share, and some more. */
+const MOST_TIMES_TYPICAL = 4;
+const MOST_BESIDE = 16;
 /** No request is counted as shorter, s: for how long they stay, and for how fast they are served. */
 const SHORTEST_SECONDS = 0.5;
 /** For how many a backend can serve. */
 const SHORTEST_SERVED_SECONDS = 0.05;
 
 /**
+ * Of all backends, in roster order, where a gauge that is absurd beside those of the others counts as what is credible:
+ * sums over a minute would show it for minutes.
+ * @returns undefined for one without a new sample, and where {@link progressOf} is
+ */
+export function progressesOf(
+  past: readonly BackendMemory[],
+  present: readonly BackendMemory[],
+  shares: Float64Array,
+  intervalSeconds: number,
+): readonly (Progress | undefined)[] {
+  const mostInside = typicalOf(past, present, shares);
+  return present.map((memory, index) => {
+    if (memory.missed > 0) return undefined;
+    return progressOf(at(past, index), memory, intervalSeconds, mostInside(index));
+  });
+}
+
+/** The most requests that are credible of a backend, by its place: a few times the median of the others. */
+function typicalOf(
+  past: readonly BackendMemory[],
+  present: readonly BackendMemory[],
+  shares: Float64Array,
+): (index: number) => number {
+  const perShare = new Float64Array(shares.length).fill(Number.NaN);
+  const sorted = new Float64Array(shares.length);
+  let count = 0;
+  for (let index = 0; index < shares.length; index++) {
+    const { sample, missed } = at(present, index);
+    if (at(shares, index) === 0 || sample === undefined || missed > 0) continue;
+    const inside = Math.max(insideOf(sample), insideOf(at(past, index).sample ?? sample));
+    perShare[index] = inside / at(shares, index);
+    sorted[count++] = at(perShare, index);
+  }
+  const known = sorted.subarray(0, count).sort();
+  const middle = (known.length - 2) >> 1;
+  return (index) => {
+    const own = at(perShare, index);
+    if (known.length < 2 || Number.isNaN(own)) return MOST_INSIDE;
+    const typical = at(known, own <= at(known, middle) ? middle + 1 : middle);
+    return MOST_TIMES_TYPICAL * typical * at(shares, index) + MOST_BESIDE;
+  };
+}
+
+/**
  * @param before as of the previous evaluation
  * @param after has a fresh sample
+ * @param mostInside the most requests that are credible
  * @returns undefined: there is nothing to compare. The engine has no counter of finished requests, has restarted (the
  *   counter fell), or was silent for so long that nothing of its last sample stands any more.
  */
@@ -41,6 +92,7 @@ export function progressOf(
   before: BackendMemory,
   after: BackendMemory,
   intervalSeconds: number,
+  mostInside = MOST_INSIDE,
 ): Progress | undefined {
   const past = before.sample;
   const { sample } = after;
@@ -52,17 +104,28 @@ export function progressOf(
   const insideBefore = insideOf(past);
   const finished = sample.finished - past.finished;
   const most = credibleFinished(Math.max(inside, insideBefore), seconds);
-  const credible = credibleInside(inside, insideBefore, seconds);
+  const latency = comparableLatency(past, sample);
+  const credible = credibleInside(inside, insideBefore, seconds, mostInside);
   const credibleFinish = Math.min(finished, most / SHORTEST_SECONDS);
   return {
     seconds,
     inside: credible,
     finished: credibleFinish,
-    arrived: Math.max(0, credible - credibleInside(insideBefore, inside, seconds) + credibleFinish),
+    arrived: Math.max(
+      0,
+      credible - credibleInside(insideBefore, inside, seconds, mostInside) + credibleFinish,
+    ),
     mostFinished: Math.min(finished, most / SHORTEST_SERVED_SECONDS),
-    runningSeconds: runningBetween(past.running, sample.running, seconds),
-    ...latencyBetween(past, sample),
+    runningSeconds: runningBetween(past.running, sample.running, seconds, mostInside),
+    ranSeconds: ranBetween(past.running, sample.running, seconds, mostInside),
+    latencySum: latency === undefined ? 0 : Math.max(0, latency.sumSeconds - (past.latency?.sumSeconds ?? 0)),
+    latencyCount: latency === undefined ? 0 : latency.count - (past.latency?.count ?? 0),
   };
+}
+
+/** Whether no collection between the two samples failed. */
+export function isOfOneRun({ seconds }: Progress, intervalSeconds: number): boolean {
+  return seconds < 1.5 * intervalSeconds;
 }
 
 /** Queued and running. */
@@ -74,29 +137,31 @@ function runningBetween(
   before: number | undefined,
   running: number | undefined,
   seconds: number,
+  most: number,
 ): number | undefined {
   if (before === undefined || running === undefined || before < 1 || running < 1) return undefined;
-  const sum = credibleInside(running, before, seconds) + credibleInside(before, running, seconds);
+  const sum = credibleInside(running, before, seconds, most) + credibleInside(before, running, seconds, most);
   return (seconds * sum) / 2;
 }
 
+function ranBetween(
+  before: number | undefined,
+  running: number | undefined,
+  seconds: number,
+  most: number,
+): number | undefined {
+  if (before === undefined || running === undefined) return undefined;
+  return seconds * credibleInside(running, before, seconds, most);
+}
+
 /** Nothing where the engine has no such metric, or its counter fell. */
-function latencyBetween(
-  { latency: past }: Sample,
-  { latency }: Sample,
-): Pick<Progress, 'latencySum' | 'latencyCount'> {
-  if (past === undefined || latency === undefined || latency.count < past.count) {
-    return { latencySum: 0, latencyCount: 0 };
-  }
-  return {
-    latencySum: Math.max(0, latency.sumSeconds - past.sumSeconds),
-    latencyCount: latency.count - past.count,
-  };
+function comparableLatency({ latency: past }: Sample, { latency }: Sample): Sample['latency'] {
+  return past === undefined || latency === undefined || latency.count < past.count ? undefined : latency;
 }
 
 /** One absurd gauge must not stand in a window for minutes: it counts as twice what the other was, and some newcomers. */
-function credibleInside(inside: number, other: number, seconds: number): number {
-  return Math.min(inside, 2 * other + NEWCOMERS_PER_SECOND * Math.max(1, seconds), MOST_INSIDE);
+function credibleInside(inside: number, other: number, seconds: number, most: number): number {
+  return Math.min(inside, 2 * other + NEWCOMERS_PER_SECOND * Math.max(1, seconds), most, MOST_INSIDE);
 }
 
 /** Nor a counter that fell and came back, as when a series was missing from one page. In requests of a second. */

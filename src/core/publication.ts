@@ -1,7 +1,8 @@
 import { at } from './at.ts';
 import { integerWeights, type Proposal } from './dither.ts';
-import type { Assignment, Backend, EndpointHealth, PublishReason } from './model.ts';
-import type { Roster } from './roster.ts';
+import { drainingEndpoints } from './draining.ts';
+import type { Assignment, Backend, EndpointHealth, PublishReason, ServerGroup } from './model.ts';
+import { byAddressThenPort, type Roster } from './roster.ts';
 
 /** What sidecars were told last, and the weights without dither that it came from. */
 export interface Published extends Proposal {
@@ -42,48 +43,71 @@ export function proposalOf(
     health,
     weights: chosen.subarray(0, backends.length).map((weight) => weight / mean),
     dropShare: Math.round(1000 * dropShare) / 1000,
+    draining: roster.draining,
   };
 }
 
+/** As far as sidecars are told of it. */
+type Told = Pick<ServerGroup, 'name' | 'mesh'>;
+
 /** @param before what sidecars have so far */
-export function publicationOf(serverGroup: string, proposal: Proposal, before?: Published): Published {
+export function publicationOf({ name, mesh }: Told, proposal: Proposal, before?: Published): Published {
   const integers = integerWeights(proposal);
   if (before !== undefined && hidesDrop(integers, proposal, before)) integers[0] = at(integers, 0) + 1;
-  const endpoints = proposal.backends.map(({ address, port }, position) => ({
-    address,
-    port,
-    weight: at(integers, position),
-    health: at(proposal.health, position),
-  }));
-  return { ...proposal, assignment: { serverGroup, endpoints, dropShare: proposal.dropShare } };
+  const endpoints = proposal.backends.map(({ address, port, zone }, position) => {
+    const weight = at(integers, position);
+    const health = at(proposal.health, position);
+    return zone === undefined ? { address, port, weight, health } : { address, port, weight, health, zone };
+  });
+  const draining = drainingEndpoints(proposal, before?.assignment);
+  const all = draining.length === 0 ? endpoints : [...endpoints, ...draining].sort(byAddressThenPort);
+  const assignment = { serverGroup: name, endpoints: all, dropShare: proposal.dropShare };
+  return { ...proposal, assignment: mesh === 'Istio' ? { ...assignment, mesh } : assignment };
 }
 
-/** What sidecars have after this proposal, and why it should go out if it should. */
-export function nextPublication(
-  serverGroup: string,
+/** Why this proposal should go out; undefined: what is published is near enough. */
+export function reasonToPublish(
+  group: Told,
   proposal: Proposal,
   before: Published | undefined,
+): PublishReason | undefined {
+  return publishReason(proposal, before) ?? meshReason(group, before);
+}
+
+/**
+ * What sidecars have after this proposal, and why it should go out if it should.
+ * @param because why it should whatever it is
+ */
+export function nextPublication(
+  group: Told,
+  proposal: Proposal,
+  before: Published | undefined,
+  because?: PublishReason,
 ): { readonly publish: PublishReason | undefined; readonly published: Published } {
-  const publish = publishReason(proposal, before);
+  const publish = reasonToPublish(group, proposal, before) ?? because;
   const stands = publish === undefined && before !== undefined;
-  return { publish, published: stands ? before : publicationOf(serverGroup, proposal, before) };
+  return { publish, published: stands ? before : publicationOf(group, proposal, before) };
 }
 
 /** The configured weights, all healthy, nothing refused: exactly these, however near the ones from before were. */
 export function configuredPublication(
-  serverGroup: string,
+  group: Told,
   roster: Roster,
   before: Published | undefined,
 ): { readonly publish: PublishReason | undefined; readonly published: Published } {
   const proposal = proposalOf(roster, roster.shares, () => 'HEALTHY', 0);
-  const reason = publishReason(proposal, before);
+  const reason = reasonToPublish(group, proposal, before);
   if (reason === undefined && before !== undefined && isSame(proposal, before)) {
     return { publish: undefined, published: before };
   }
   return {
     publish: reason ?? 'configuration',
-    published: publicationOf(serverGroup, proposal, before),
+    published: publicationOf(group, proposal, before),
   };
+}
+
+function meshReason({ mesh = 'None' }: Told, before: Published | undefined): PublishReason | undefined {
+  return (before?.assignment.mesh ?? 'None') === mesh ? undefined : 'configuration';
 }
 
 /** Of proposals that have the same backends. */
@@ -102,13 +126,20 @@ export function publishReason(
   if (published === undefined) return 'first';
   const before = published.backends;
   const { backends, health } = proposal;
-  if (backends.length !== before.length || backends.some(({ id }, position) => id !== before[position]?.id)) {
-    return 'membership';
-  }
+  if (!areSameBackends(backends, before)) return 'membership';
+  if (!areSameBackends(proposal.draining, published.draining)) return 'membership';
   if (health.some((state, position) => state !== published.health[position])) return 'health';
-  if (backends.some(({ weight }, position) => weight !== before[position]?.weight)) return 'configuration';
+  if (backends.some((of, position) => isConfiguredAnew(of, before[position]))) return 'configuration';
   if (hasMovedDrop(proposal.dropShare, published.dropShare)) return 'admission';
   return movedShare(proposal, published) > WORTHWHILE ? 'shares' : undefined;
+}
+
+function areSameBackends(backends: readonly Backend[], before: readonly Backend[]): boolean {
+  return backends.length === before.length && backends.every(({ id }, place) => id === before[place]?.id);
+}
+
+function isConfiguredAnew({ weight, zone }: Backend, before: Backend | undefined): boolean {
+  return weight !== before?.weight || zone !== before.zone;
 }
 
 /**
@@ -116,7 +147,7 @@ export function publishReason(
  * hashes of two shares can come to the same ones.
  */
 function hidesDrop(integers: Uint32Array, { dropShare }: Proposal, before: Published): boolean {
-  const { endpoints } = before.assignment;
+  const endpoints = before.assignment.endpoints.filter((of) => of.health !== 'DRAINING');
   if (dropShare === before.dropShare || endpoints.length !== integers.length) return false;
   return endpoints.every(({ weight }, position) => weight === at(integers, position));
 }

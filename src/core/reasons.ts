@@ -18,12 +18,15 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
   const { nowMs, freshness, weighing, settings } = outcome;
   const memory = at(outcome.memories, index);
   if (decision.use === 'aside') return ['configured weight 0: takes no traffic'];
+  const silence = sampleReason(decision, memory, nowMs, freshness.widespread);
+  if (decision.use === 'draining') return [silence ?? ''];
   const reasons = [
-    sampleReason(decision, memory, nowMs, freshness.widespread),
+    silence,
     saturationReason(decision, outcome),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
     loadReason(at(weighing.factors, index)),
     weighing.loads === undefined ? undefined : capacityReason(decision),
+    trustReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
     sparedReason(decision, memory, outcome),
   ];
@@ -50,6 +53,8 @@ function sampleReason(
       return `${silence}: the mean counts, as ${whyMean(memory, widespread)}`;
     case 'frozen':
       return `gauges stand still for ${seconds(nowMs - memory.steadySinceMs)}: at most ${TRICKLE} of the mean weight`;
+    case 'draining':
+      return `draining: it ends what it has begun, and gets nothing new${missed === 0 ? '' : `; ${silence}`}`;
     case 'asleep':
       return `asleep: out of the assignment until it wakes${missed === 0 ? '' : `, and ${silence}`}`;
     case 'removed':
@@ -73,6 +78,12 @@ function capacityReason({ capacity, basis: { residual, speed } }: Decision): str
   if (Math.abs(capacity - 1) < WORTH_TELLING) return undefined;
   const parts = speed === 1 ? '' : ` (residual × ${short(residual)}, speed × ${short(speed)})`;
   return `learned capacity: weight × ${short(capacity)}${parts}`;
+}
+
+/** Where its gauges would bring it more. */
+function trustReason({ use, basis: { intake } }: Decision): string | undefined {
+  if (intake === undefined || intake.trust === 1 || use !== 'fresh') return undefined;
+  return `its metrics show less than it takes: what they show below the mean counts ${short(intake.trust)} times`;
 }
 
 function slowStartReason(

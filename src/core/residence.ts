@@ -1,6 +1,6 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
-import { insideOf, progressOf } from './progress.ts';
+import { insideOf, type Progress } from './progress.ts';
 
 /** How long a request stays with a backend, and the decaying sums that the estimate comes from. */
 export interface Stay {
@@ -62,12 +62,11 @@ export function observeStay(before: Stay, observed: StayObservation): Stay {
  * when a counter fell, as the engine has restarted.
  */
 export function stayObservation(
-  before: readonly BackendMemory[],
+  progresses: readonly (Progress | undefined)[],
   after: readonly BackendMemory[],
   shares: Float64Array,
-  times: { readonly nowMs: number; readonly elapsedSeconds: number; readonly intervalSeconds: number },
+  { nowMs, elapsedSeconds }: { readonly nowMs: number; readonly elapsedSeconds: number },
 ): StayObservation {
-  const { nowMs, elapsedSeconds, intervalSeconds } = times;
   const sum = {
     elapsedSeconds,
     inside: 0,
@@ -84,8 +83,8 @@ export function stayObservation(
       sum.inside += insideOf(sample) * fading((nowMs - sampledAtMs) / 1000);
       continue;
     }
-    sum.inside += insideOf(sample);
-    const progress = progressOf(at(before, index), at(after, index), intervalSeconds);
+    const progress = at(progresses, index);
+    sum.inside += progress?.inside ?? insideOf(sample);
     if (progress === undefined) continue;
     sum.compared++;
     sum.insideSeconds += progress.seconds * progress.inside;

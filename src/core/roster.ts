@@ -11,8 +11,10 @@ export interface Roster {
   readonly indexes: ReadonlyMap<BackendId, number>;
   /** c of the rule: configured weight over the mean of those that take traffic; 0 for those that are set aside. */
   readonly shares: Float64Array;
-  /** N of the rule: how many take traffic, as they have a configured weight above 0 and do not sleep. */
+  /** N of the rule: how many take traffic, as they have a configured weight above 0, do not drain and do not sleep. */
   readonly active: number;
+  /** Those that end what they have begun, without those of configured weight 0. */
+  readonly draining: readonly Backend[];
 }
 
 /** @returns `previous` when it is of the same list. */
@@ -20,7 +22,7 @@ export function rosterOf(servers: readonly Backend[], previous: Roster | undefin
   if (previous?.servers === servers) return previous;
   const backends = servers.toSorted(byAddressThenPort);
   const indexes = new Map(backends.map((backend, index) => [backend.id, index]));
-  const weights = backends.map(({ weight }) => weight);
+  const weights = backends.map(activeWeight);
   return {
     servers,
     backends,
@@ -28,14 +30,20 @@ export function rosterOf(servers: readonly Backend[], previous: Roster | undefin
     indexes,
     shares: sharesOf(weights),
     active: countAboveZero(weights),
+    draining: backends.filter(({ weight, draining }) => draining === true && weight > 0),
   };
 }
 
 /** The same with those that sleep set aside, as if their configured weight were 0. */
 export function withoutSleepers(roster: Roster, isAsleep: (index: number) => boolean): Roster {
   if (!roster.backends.some((_, index) => isAsleep(index))) return roster;
-  const weights = roster.backends.map(({ weight }, index) => (isAsleep(index) ? 0 : weight));
-  return { ...roster, shares: sharesOf(weights), active: countAboveZero(weights) };
+  const weights = roster.backends.map((backend, index) => (isAsleep(index) ? 0 : activeWeight(backend)));
+  const draining = roster.draining.filter(({ id }) => !isAsleep(roster.indexes.get(id) ?? 0));
+  return { ...roster, shares: sharesOf(weights), active: countAboveZero(weights), draining };
+}
+
+function activeWeight({ weight, draining }: Backend): number {
+  return draining === true ? 0 : weight;
 }
 
 /** Weights over the mean of those above 0. */
@@ -49,7 +57,10 @@ function countAboveZero(weights: readonly number[]): number {
   return weights.filter((weight) => weight > 0).length;
 }
 
-function byAddressThenPort(a: Backend, b: Backend): number {
+/** The order of rosters and assignments. */
+export function byAddressThenPort(a: Place, b: Place): number {
   if (a.address !== b.address) return a.address < b.address ? -1 : 1;
   return a.port - b.port;
 }
+
+type Place = Pick<Backend, 'address' | 'port'>;

@@ -9,6 +9,7 @@ import {
   type Wait,
   waitOf,
 } from './admission.ts';
+import { at } from './at.ts';
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
 import type { AdmissionDecision, AdmissionFigures, SaturationSettings, SheddingBasis } from './model.ts';
@@ -44,8 +45,20 @@ export function shed(
     case 'empty':
       return { admission: disengaged(before), decision: { kind: 'off', figures: undefined } };
     case 'seen':
-      return shedBySamples(before, memories, uses, times);
+      return shedBySamples(restsOnFrozen(memories) ? disengaged(before) : before, memories, uses, times);
   }
+}
+
+/** Whether half of the samples that the share comes from turn out to be of gauges that stand still: it is refused for nothing. */
+function restsOnFrozen({ past, present }: Parameters<typeof shed>[1]): boolean {
+  let believed = 0;
+  let frozen = 0;
+  for (const [index, { frozen: was, sample }] of past.entries()) {
+    if (was || sample === undefined) continue;
+    believed++;
+    if (at(present, index).frozen) frozen++;
+  }
+  return frozen > 0 && 2 * frozen >= believed;
 }
 
 function shedBySamples(

@@ -1,7 +1,7 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
 import type { SpeedBasis } from './model.ts';
-import { progressOf } from './progress.ts';
+import type { Progress } from './progress.ts';
 
 /** What the backends got done of late, in roster order: sums that fade, over the same runs. */
 export interface Paces {
@@ -32,22 +32,21 @@ export function initialPaces(size: number): Paces {
 /**
  * Adds what the backends did between their last two samples. Runs in which a backend is idle do not count: an engine
  * that fails every request at once, and counts it as finished, would be the fastest of all.
- * @param before of the previous evaluation, like all the others in roster order
+ * @param progresses in roster order
  * @param counts whether this backend has a fresh sample, is not frozen, and is past slow start
  */
 export function observePaces(
   paces: Paces,
-  { past, present }: { readonly past: readonly BackendMemory[]; readonly present: readonly BackendMemory[] },
+  progresses: readonly (Progress | undefined)[],
   counts: (index: number) => boolean,
   { elapsedSeconds, intervalSeconds }: { readonly elapsedSeconds: number; readonly intervalSeconds: number },
 ): Paces {
   const kept = Math.exp(-elapsedSeconds / Math.max(60, 6 * intervalSeconds));
   const finished = paces.finished.map((sum) => sum * kept);
   const runningSeconds = paces.runningSeconds.map((sum) => sum * kept);
-  for (let index = 0; index < present.length; index++) {
-    if (!counts(index)) continue;
-    const progress = progressOf(at(past, index), at(present, index), intervalSeconds);
-    if (progress?.runningSeconds === undefined) continue;
+  for (let index = 0; index < progresses.length; index++) {
+    const progress = at(progresses, index);
+    if (progress?.runningSeconds === undefined || !counts(index)) continue;
     finished[index] = at(finished, index) + progress.finished;
     runningSeconds[index] = at(runningSeconds, index) + progress.runningSeconds;
   }

@@ -10,7 +10,7 @@ const NAMES_SHOWN = 5;
 /**
  * What an operator should know of the group. The words stay the same while the state does, so that a log can say
  * when one begins and ends.
- * @param situation `memories` in roster order; `lacking`: scorers whose metric is not to be had; `saturated`: how
+ * @param situation `memories` and `doubted` (1: is) in roster order; `lacking`: scorers whose metric is not to be had; `saturated`: how
  *   much of the group, by what sidecars have from here on, or would have where `observing`
  */
 export function warningsOf(situation: {
@@ -18,15 +18,18 @@ export function warningsOf(situation: {
   readonly roster: Roster;
   readonly memories: readonly BackendMemory[];
   readonly freshness: Freshness;
+  readonly doubted: Float64Array;
   readonly lacking: readonly ScorerName[];
   readonly shedding: AdmissionDecision;
   readonly saturated: 'all' | 'half' | undefined;
   readonly observing: boolean;
+  /** Of zones; undefined: none. */
+  readonly zones: string | undefined;
 }): readonly string[] {
-  const { settings, roster, memories, freshness, shedding, saturated, observing } = situation;
+  const { settings, roster, memories, freshness, doubted, shedding, saturated, observing } = situation;
   const warnings: string[] = [];
   const asleep = roster.backends.filter((_, index) => at(freshness.uses, index) === 'asleep');
-  const group = groupWarning(freshness, settings.collect.intervalSeconds, asleep.length > 0);
+  const group = groupWarning(freshness, settings.collect.intervalSeconds, roster, asleep.length > 0);
   if (group !== undefined) warnings.push(group);
   if (asleep.length > 0) warnings.push(`asleep: ${names(asleep)}`);
   if (freshness.kind === 'seen') {
@@ -39,6 +42,9 @@ export function warningsOf(situation: {
   }
   const frozen = roster.backends.filter(({ weight }, index) => weight > 0 && at(memories, index).frozen);
   if (frozen.length > 0) warnings.push(`gauges stand still: ${names(frozen)}`);
+  const notBelieved = roster.backends.filter(({ weight }, index) => weight > 0 && at(doubted, index) === 1);
+  if (notBelieved.length > 0)
+    warnings.push(`metrics are doubted, they show less than is taken: ${names(notBelieved)}`);
   const overload = overloadWarning(shedding, observing);
   if (overload !== undefined) warnings.push(overload);
   if (saturated === 'all') {
@@ -51,10 +57,16 @@ export function warningsOf(situation: {
       : 'the others take what comes';
     warnings.push(`half of the backends or more are saturated: ${answer}`);
   }
+  if (situation.zones !== undefined) warnings.push(situation.zones);
   return warnings;
 }
 
-function groupWarning({ kind }: Freshness, intervalSeconds: number, someSleep: boolean): string | undefined {
+function groupWarning(
+  { kind }: Freshness,
+  intervalSeconds: number,
+  { backends, draining }: Roster,
+  someSleep: boolean,
+): string | undefined {
   switch (kind) {
     case 'seen':
       return undefined;
@@ -65,6 +77,8 @@ function groupWarning({ kind }: Freshness, intervalSeconds: number, someSleep: b
     case 'standstill':
       return 'the gauges of all backends that answer stand still: configured weights';
     case 'empty':
+      if (backends.length === 0) return 'there is no backend: the assignment is empty, sidecars answer 503';
+      if (draining.length > 0) return 'every backend is draining or asleep: sidecars answer 503';
       return someSleep
         ? 'every backend is asleep: the assignment is empty, sidecars answer 503'
         : 'no backend with a weight above 0: the assignment is empty';

@@ -1,6 +1,6 @@
 import { at } from './at.ts';
 import { type Capacities, capacitiesOf, learnResiduals } from './capacity.ts';
-import type { Freshness } from './freshness.ts';
+import { type Freshness, isUsable } from './freshness.ts';
 import { limitToTrickle } from './frozen.ts';
 import { gainBasis } from './gain.ts';
 import { commonMetrics, type Loads, loadsOf } from './loads.ts';
@@ -12,6 +12,8 @@ import type { Roster } from './roster.ts';
 import { linearScores } from './scorers/linear-score.ts';
 import { lackingScorers, type WeighedSignal, weighedSignals } from './scorers/weighed.ts';
 import { limitNewcomers, slowStartLimit } from './slow-start.ts';
+import { isMeasured } from './trust.ts';
+import { type Zones, withinZones, zoneMeans } from './zones.ts';
 
 /** What the load came to, per backend in roster order. */
 export interface Weighing {
@@ -54,6 +56,10 @@ export interface WeighingInput {
   readonly capacities: Capacities;
   /** Whether a backend's sample teaches anything: it is fresh, not frozen, the backend past slow start, and the loop closed. */
   readonly learns: (index: number) => boolean;
+  /** undefined: nobody prefers one. */
+  readonly zones: Zones | undefined;
+  /** How far its gauges are believed, 0..1, in roster order. */
+  readonly trusts: Float64Array;
 }
 
 /** Weights that do not follow the load: `weights` as they are. */
@@ -83,7 +89,7 @@ export function weigh(input: WeighingInput): Weighing {
   const weighing =
     signals.length === 0
       ? unweighed(configuredWeights(roster, freshness), input.capacities)
-      : weighByPolicy(input, loadsOf(roster, memories, freshness.uses), signals);
+      : weighByPolicy(input, loadsOf(roster, memories, freshness.uses, input.trusts), signals);
   const isFrozen = (index: number): boolean => at(freshness.uses, index) === 'frozen';
   const limitOf = (index: number) => slowStartLimit(at(memories, index).joinedAtMs, nowMs);
   const newcomerMeasure = limitNewcomers(weighing.weights, roster.shares, limitOf, isFrozen);
@@ -124,11 +130,25 @@ function weighAdaptively(
   signals: readonly WeighedSignal[],
   gain: number,
 ): Weighing {
-  const { settings, roster, freshness, learns } = input;
+  const { settings, roster, memories, freshness, learns, trusts, zones } = input;
   const differences = deviations(loads, signals);
+  const own = (index: number): boolean => isUsable(at(freshness.uses, index));
+  const teaching =
+    zones === undefined
+      ? differences
+      : withinZones(zones, differences, zoneMeans(zones, differences, roster.shares, own));
   const { intervalSeconds } = settings.collect;
   const { residuals, speeds } = input.capacities;
-  const learned = learnResiduals(residuals, differences, roster.shares, learns, intervalSeconds);
+  const isCounted = (index: number): boolean => isMeasured(at(memories, index));
+  const learned = learnResiduals(
+    residuals,
+    teaching,
+    roster.shares,
+    learns,
+    intervalSeconds,
+    trusts,
+    isCounted,
+  );
   const capacities = capacitiesOf(learned, speeds, roster.shares);
   const factors = differences.map((deviation) => adaptiveFactor(deviation, gain));
   const weights = configuredWeights(roster, freshness).map(

@@ -42,6 +42,8 @@ export interface BackendOptions extends ReporterOptions {
   readonly slowness?: number;
   /** This share of the fetches of the metrics page, drawn by the seed, fails with a 500. */
   readonly failingFetches?: { readonly share: number; readonly seed: number };
+  /** More headers for the answer to a request. */
+  readonly answerHeaders?: (request: IncomingMessage) => Readonly<Record<string, string>>;
   readonly clock?: Clock;
 }
 
@@ -64,6 +66,7 @@ export class SimulatedBackend {
   readonly #engine: Engine;
   readonly #reporter: Reporter;
   readonly #failingFetches: { readonly share: number; readonly random: Random } | undefined;
+  readonly #answerHeaders: BackendOptions['answerHeaders'];
   readonly #responses = new Map<number, ServerResponse>();
   readonly #server: Server;
   #slowness: number;
@@ -94,6 +97,7 @@ export class SimulatedBackend {
       const { share, seed } = failingFetches;
       this.#failingFetches = { share, random: createRandom(seed) };
     }
+    this.#answerHeaders = options.answerHeaders;
     this.#server = server;
     server.on('request', (request, response) => {
       void this.#answer(request, response);
@@ -175,6 +179,8 @@ export class SimulatedBackend {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => undefined);
+    const more = this.#answerHeaders?.(request) ?? {};
+    for (const [name, value] of Object.entries(more)) response.setHeader(name, value);
     const path = request.url?.split('?')[0];
     if (request.method === 'POST' && path === '/v1/completions') await this.#complete(request, response);
     else if (path === '/metrics' || path === '/metrics/') this.#answerMetrics(request, response);

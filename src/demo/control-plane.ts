@@ -17,6 +17,8 @@ export interface ControlPlaneOptions {
   readonly config: string;
   /** Plimsoll's main.js, to run another one than this. */
   readonly program?: string;
+  /** More of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Seconds until it must be ready, default 30. */
   readonly readySeconds?: number;
   /** Gives up the start; afterwards it has no effect. */
@@ -46,9 +48,13 @@ export class ControlPlane {
     }
   }
 
-  private constructor({ config, program }: ControlPlaneOptions) {
+  private constructor({ config, program, env }: ControlPlaneOptions) {
     const [command, ...args] = plimsollCommand(['serve', '--config', config], program);
-    this.#child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    this.#child = spawn(command, args, {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ...env },
+      detached: true,
+    });
     keepFromOutliving(this.#child);
     this.#child.once('error', (error) => {
       this.#log.push(error.message);

@@ -1,7 +1,14 @@
 import { XDS_CLUSTER } from '../xds/resources/config-source.ts';
-import { checkLbPolicy, checkLocality, checkSlowStart } from './checks/balancing.ts';
+import { checkLbPolicy, checkLocality, checkSlowStart, checkZoneRouting } from './checks/balancing.ts';
+import { checkActiveChecks } from './checks/active-checks.ts';
 import { checkHttp2, checkStreams, checkTls } from './checks/control-plane.ts';
-import { checkEndpoints, checkHeldVersion, checkOtherRejected, checkRejected } from './checks/endpoints.ts';
+import {
+  checkEndpoints,
+  checkHeldVersion,
+  checkOtherRejected,
+  checkRejected,
+  holdsPublished,
+} from './checks/endpoints.ts';
 import { checkMergeWindow, checkOutlierDetection, checkPanicThreshold } from './checks/health.ts';
 import { checkCircuitBreakers, checkIdleTimeout, checkMaxRetries } from './checks/limits.ts';
 import { checkLocalReply } from './checks/local-reply.ts';
@@ -13,8 +20,10 @@ import {
   checkStreamIdle,
   type Way,
 } from './checks/routes.ts';
+import { checkSessions } from './checks/sessions.ts';
 import { checkState, checkVersion } from './checks/server.ts';
 import { checkControlPlane, checkInitialFetch, checkServiceName, checkSource } from './checks/source.ts';
+import { checkZone } from './checks/zone.ts';
 import { type Finding, Judge } from './finding.ts';
 import type { PlimsollView } from './plimsoll-view.ts';
 import type { ClusterView, EnvoyView } from './view.ts';
@@ -82,25 +91,28 @@ function diagnoseCluster(
   plimsoll: PlimsollView | undefined,
 ): readonly Finding[] {
   const ways = waysTo(cluster, view);
-  const held = checkHeldVersion(cluster, view, plimsoll);
   const managers = [...new Set(ways.map(({ manager }) => manager))];
   return [
     checkSource(cluster),
     checkControlPlane(cluster, view.controlPlanes),
     checkServiceName(cluster, plimsoll),
     checkInitialFetch(cluster),
-    held,
-    checkRejected(cluster, view, plimsoll !== undefined && held.severity === 'ok'),
+    checkHeldVersion(cluster, view, plimsoll),
+    checkRejected(cluster, view, holdsPublished(cluster, view, plimsoll)),
     checkEndpoints(cluster, view),
     checkPanicThreshold(cluster),
     checkMergeWindow(cluster),
     checkLbPolicy(cluster, plimsoll),
     checkLocality(cluster),
+    checkZoneRouting(cluster, view),
+    checkZone(cluster, view, plimsoll),
     checkSlowStart(cluster),
     checkCircuitBreakers(cluster, view),
     checkMaxRetries(cluster),
     checkIdleTimeout(cluster),
     checkOutlierDetection(cluster),
+    checkActiveChecks(cluster),
+    checkSessions(cluster, managers),
     checkReached(cluster, ways, view.managers),
     ways.map((way) => checkRouteTimeout(way)),
     ways.flatMap((way) => checkMaxDuration(way)),

@@ -27,7 +27,7 @@ export interface Finding {
 /** What to put in, in place of what is there under the same names. */
 export interface Mend {
   /** The message at the place of the finding that it belongs into; `route`: an entry of `routes`. */
-  readonly into: 'cluster' | 'api_config_source' | 'http_connection_manager' | 'route';
+  readonly into: 'cluster' | 'api_config_source' | 'google_grpc' | 'http_connection_manager' | 'route';
   readonly yaml: string;
 }
 

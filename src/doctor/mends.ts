@@ -18,6 +18,27 @@ export function clusterMend(paths: readonly Path[], envoyLbPolicy: EnvoyLbPolicy
   return part('cluster', clusterJson({ ...GROUP, envoyLbPolicy }, ownStreamSource), paths);
 }
 
+/** The same with Envoy's own health checks. */
+export function healthCheckMend(path: Path): Mend {
+  const healthCheck = {
+    path: '/health',
+    intervalSeconds: 5,
+    timeoutSeconds: 2,
+    unhealthyThreshold: 3,
+    healthyThreshold: 1,
+  };
+  const cluster = clusterJson({ ...GROUP, envoyLbPolicy: 'LeastRequest', healthCheck }, ownStreamSource);
+  return part('cluster', cluster, [path]);
+}
+
+/** Turns zone aware routing off. @param extension in a `load_balancing_policy` */
+export function zoneRoutingMend(extension: boolean): Mend {
+  const off = { zone_aware_lb_config: { routing_enabled: { value: 0 } } };
+  if (!extension) return { into: 'cluster', yaml: toYaml({ common_lb_config: off }) };
+  const yaml = `# in the typed_config of load_balancing_policy\n${toYaml({ locality_lb_config: off })}`;
+  return { into: 'cluster', yaml };
+}
+
 /** Fields of the HTTP connection manager of a listener. */
 export function managerMend(...paths: readonly Path[]): Mend {
   const listener = listenerJson(LISTENER, GROUP, { route_config: {} });
@@ -48,6 +69,22 @@ export function controlPlaneMend(...paths: readonly Path[]): Mend {
 /** How Envoy asks Plimsoll for endpoints. */
 export function grpcServicesMend(): Mend {
   return part('api_config_source', ownStreamSource['api_config_source'], [['grpc_services']]);
+}
+
+const GOOGLE_GRPC = {
+  channel_args: {
+    args: {
+      'grpc.keepalive_time_ms': { int_value: 10_000 },
+      'grpc.keepalive_timeout_ms': { int_value: 5000 },
+      'grpc.http2.max_pings_without_data': { int_value: 0 },
+    },
+  },
+  channel_credentials: { ssl_credentials: { root_certs: { filename: 'tls/ca.crt' } } },
+};
+
+/** The same without a cluster, by `google_grpc`; gRPC checks the certificate for the name in `target_uri`. */
+export function googleGrpcMend(...paths: readonly Path[]): Mend {
+  return part('google_grpc', GOOGLE_GRPC, paths);
 }
 
 /** A message with only what is at these paths, as YAML. */

@@ -1,6 +1,7 @@
 import { at, isSet, listAt, numberAt, percentAt, secondsAt, textAt, typeAt } from './json.ts';
 import type {
   BalancingView,
+  ChecksView,
   ClusterView,
   HostsView,
   LimitsView,
@@ -13,6 +14,9 @@ export const HTTP_OPTIONS = [
   'typed_extension_protocol_options',
   'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
 ] as const;
+
+/** In an `ApiConfigSource`. */
+export const GOOGLE_GRPC = ['grpc_services', 0, 'google_grpc'] as const;
 
 /**
  * @param ads `ads_config` of the bootstrap
@@ -38,6 +42,8 @@ export function readCluster(
     limits: limitsOf(cluster),
     ...httpOptionsOf(cluster),
     outliers: isSet(cluster, 'outlier_detection') ? outliersOf(at(cluster, 'outlier_detection')) : undefined,
+    checks: checksOf(cluster),
+    sessionStatuses: listAt(cluster, 'common_lb_config', 'override_host_status', 'statuses').map(String),
     hosts: status === undefined ? undefined : hostsOf(listAt(status, 'host_statuses')),
   };
 }
@@ -54,9 +60,12 @@ function sourceOf(config: unknown, ads: unknown): SourceView | undefined {
   };
 }
 
-/** The cluster that an `ApiConfigSource` goes to. */
+/** The control plane that an `ApiConfigSource` goes to: the name of its cluster, or what its stats are called. */
 export function controlPlaneOf(api: unknown): string | undefined {
-  return textAt(api, 'grpc_services', 0, 'envoy_grpc', 'cluster_name');
+  return (
+    textAt(api, 'grpc_services', 0, 'envoy_grpc', 'cluster_name') ??
+    textAt(api, ...GOOGLE_GRPC, 'stat_prefix')
+  );
 }
 
 /** How a stream comes back after an outage. @param cluster undefined: the aggregated stream */
@@ -65,7 +74,7 @@ export function streamOf(api: unknown, cluster: { name: string; statName: string
   return {
     cluster: cluster?.name,
     statPrefix: cluster === undefined ? 'control_plane' : `cluster.${cluster.statName}.control_plane`,
-    hasRetryBackOff: backOff !== undefined,
+    hasRetryBackOff: isSet(api, ...GOOGLE_GRPC) ? null : backOff !== undefined,
     retryMaxInterval: secondsAt(backOff, 'max_interval'),
   };
 }
@@ -88,6 +97,7 @@ function balancingOf(cluster: unknown): BalancingView {
     bias: numberAt(own, 'active_request_bias', 'default_value'),
     slowStart: isSet(own, 'slow_start_config'),
     localityWeighted: isSet(common, 'locality_weighted_lb_config'),
+    zoneRouting: percentAt(common, 'zone_aware_lb_config', 'routing_enabled'),
     subsets: isSet(cluster, 'lb_subset_config'),
     extension: false,
   };
@@ -105,6 +115,7 @@ function extensionOf(config: unknown): BalancingView {
     bias: numberAt(config, 'active_request_bias', 'default_value'),
     slowStart: isSet(config, 'slow_start_config'),
     localityWeighted: isSet(config, 'locality_lb_config', 'locality_weighted_lb_config'),
+    zoneRouting: percentAt(config, 'locality_lb_config', 'zone_aware_lb_config', 'routing_enabled'),
     subsets: false,
     extension: true,
   };
@@ -128,6 +139,21 @@ function httpOptionsOf(cluster: unknown): Pick<ClusterView, 'idleTimeout' | 'max
   return {
     idleTimeout: secondsAt(common, 'idle_timeout'),
     maxStreamDuration: secondsAt(common, 'max_stream_duration'),
+  };
+}
+
+function checksOf(cluster: unknown): ChecksView | undefined {
+  const [first, ...others] = listAt(cluster, 'health_checks');
+  if (first === undefined) return undefined;
+  const idle = [first, ...others].map((check) => secondsAt(check, 'no_traffic_interval'));
+  return {
+    interval: secondsAt(first, 'interval'),
+    noTrafficInterval: idle.includes(undefined)
+      ? undefined
+      : idle.includes(null)
+        ? null
+        : Math.max(...idle.map(Number)),
+    ignoredOnRemoval: at(cluster, 'ignore_health_on_host_removal') === true,
   };
 }
 

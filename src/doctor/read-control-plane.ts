@@ -1,21 +1,49 @@
 import { formatHostPort } from '../runtime/host-port.ts';
 import { at, isSet, listAt, numberAt, textAt } from './json.ts';
-import { HTTP_OPTIONS } from './read-cluster.ts';
+import { GOOGLE_GRPC, HTTP_OPTIONS } from './read-cluster.ts';
 import type { ControlPlaneView, StreamView } from './view.ts';
 
-/** @param streams those that go there */
+/** @param streams those that go there by this cluster */
 export function readControlPlane(cluster: unknown, streams: readonly StreamView[]): ControlPlaneView {
   const addresses = listAt(cluster, 'load_assignment', 'endpoints')
     .flatMap((locality) => listAt(locality, 'lb_endpoints'))
     .map((endpoint) => at(endpoint, 'endpoint', 'address'));
   const http2 = http2Of(cluster);
   return {
+    client: 'cluster',
     name: textAt(cluster, 'name') ?? '',
     addresses: addresses.map(addressOf),
     loopback: addresses.length > 0 && addresses.every(isLoopback),
     http2: http2 !== undefined,
     keepalive: isSet(http2, 'connection_keepalive'),
     tls: tlsOf(cluster),
+    ...split(streams),
+  };
+}
+
+/**
+ * The same of one that no cluster leads to. gRPC speaks HTTP/2 only and always checks the name.
+ * @param api the `ApiConfigSource` of one of its streams
+ */
+export function readGoogleGrpc(api: unknown, streams: readonly StreamView[]): ControlPlaneView {
+  const service = at(api, ...GOOGLE_GRPC);
+  const target = textAt(service, 'target_uri') ?? '?';
+  const tls = at(service, 'channel_credentials', 'ssl_credentials');
+  const isSystems = isSet(service, 'channel_credentials', 'google_default');
+  return {
+    client: 'google_grpc',
+    name: textAt(service, 'stat_prefix') ?? '',
+    addresses: [target],
+    loopback: /^(?:\w+:\/*)?(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$|^unix:/.test(target),
+    http2: true,
+    keepalive: isSet(service, 'channel_args', 'args', 'grpc.keepalive_time_ms'),
+    tls: tls === undefined && !isSystems ? undefined : { hasAuthority: true, hasName: true },
+    ...split(streams),
+  };
+}
+
+function split(streams: readonly StreamView[]): Pick<ControlPlaneView, 'ads' | 'own'> {
+  return {
     ads: streams.find((stream) => stream.cluster === undefined),
     own: streams.filter((stream) => stream.cluster !== undefined),
   };

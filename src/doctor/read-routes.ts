@@ -18,8 +18,16 @@ function readManager(config: unknown, listener: string, routesOf: (name: string)
     streamIdleTimeout: secondsAt(config, 'stream_idle_timeout'),
     maxStreamDuration: secondsAt(config, 'common_http_protocol_options', 'max_stream_duration'),
     mappers: listAt(config, 'local_reply_config', 'mappers').map(readMapper),
+    sessions: readSessions(config),
     routes: routes === undefined ? undefined : readRoutes(routes),
   };
+}
+
+function readSessions(config: unknown): ManagerView['sessions'] {
+  const filter = listAt(config, 'http_filters').find(
+    (one) => typeAt(one, 'typed_config') === 'StatefulSession',
+  );
+  return filter === undefined ? undefined : { strict: at(filter, 'typed_config', 'strict') === true };
 }
 
 /** Characters of each part of a route's name. */

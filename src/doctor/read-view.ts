@@ -1,9 +1,9 @@
 import { at, isSet, listAt, textAt, typeAt } from './json.ts';
-import { controlPlaneOf, readCluster, streamOf } from './read-cluster.ts';
-import { readControlPlane } from './read-control-plane.ts';
+import { controlPlaneOf, GOOGLE_GRPC, readCluster, streamOf } from './read-cluster.ts';
+import { readControlPlane, readGoogleGrpc } from './read-control-plane.ts';
 import { readManagers } from './read-routes.ts';
 import { readStats } from './read-stats.ts';
-import type { ClusterView, ControlPlaneView, EnvoyView, ManagerView } from './view.ts';
+import type { ClusterView, ControlPlaneView, EnvoyView, ManagerView, StreamView } from './view.ts';
 
 /** What Envoy's admin pages answer, parsed as JSON; undefined: there is no answer. */
 export interface EnvoyPages {
@@ -21,7 +21,8 @@ export interface EnvoyPages {
 export function readView({ dump, clusters, stats, server }: EnvoyPages): EnvoyView {
   const sections = new Map(listAt(dump, 'configs').map((section) => [typeAt(section) ?? '', section]));
   const configured = clustersIn(sections.get('ClustersConfigDump'));
-  const ads = at(sections.get('BootstrapConfigDump'), 'bootstrap', 'dynamic_resources', 'ads_config');
+  const bootstrap = at(sections.get('BootstrapConfigDump'), 'bootstrap');
+  const ads = at(bootstrap, 'dynamic_resources', 'ads_config');
   const statuses = new Map(listAt(clusters, 'cluster_statuses').map((one) => [textAt(one, 'name'), one]));
   const isListed = isSet(clusters, 'cluster_statuses');
   const read = configured.flatMap(({ cluster, warming }) => {
@@ -34,6 +35,8 @@ export function readView({ dump, clusters, stats, server }: EnvoyPages): EnvoyVi
     version: /^[^/]*\/(\d+\.\d+\.\d+[^/]*)\//.exec(textAt(server, 'version') ?? '')?.[1],
     state: textAt(server, 'state'),
     node: textAt(server, 'node', 'id'),
+    zone: textAt(server, 'node', 'locality', 'zone') || undefined,
+    hasLocalCluster: (textAt(bootstrap, 'cluster_manager', 'local_cluster_name') ?? '') !== '',
     clusters: read.map(({ view }) => view),
     controlPlanes: controlPlanesOf(configured, read, ads),
     managers: managersOf(listeners, sections.get('RoutesConfigDump')),
@@ -52,20 +55,65 @@ function clustersIn(section: unknown): readonly { readonly cluster: unknown; rea
   return [...used, ...warming.filter(({ cluster }) => !names.has(textAt(cluster, 'name')))];
 }
 
+interface Stream {
+  /** Its `ApiConfigSource`. */
+  readonly api: unknown;
+  readonly view: StreamView;
+}
+
 function controlPlanesOf(
   configured: readonly { readonly cluster: unknown }[],
   read: readonly { readonly cluster: unknown; readonly view: ClusterView }[],
   ads: unknown,
 ): readonly ControlPlaneView[] {
+  const own = read
+    .filter(({ view }) => view.source.stream === 'own')
+    .map(({ cluster, view }) => {
+      const api = at(cluster, 'eds_cluster_config', 'eds_config', 'api_config_source');
+      return { api, view: streamOf(api, view) };
+    });
+  const streams = ads === undefined ? own : [{ api: ads, view: streamOf(ads, undefined) }, ...own];
+  const isGoogle = ({ api }: Stream) => isSet(api, ...GOOGLE_GRPC);
+  return [
+    ...byCluster(
+      configured,
+      streams.filter((stream) => !isGoogle(stream)),
+    ),
+    ...byGoogleGrpc(streams.filter(isGoogle)),
+  ];
+}
+
+function byCluster(
+  configured: readonly { readonly cluster: unknown }[],
+  streams: readonly Stream[],
+): readonly ControlPlaneView[] {
   return configured.flatMap(({ cluster }) => {
     const name = textAt(cluster, 'name');
-    const own = read
-      .filter(({ view }) => view.source.stream === 'own' && view.source.controlPlane === name)
-      .map(({ cluster: user, view }) =>
-        streamOf(at(user, 'eds_cluster_config', 'eds_config', 'api_config_source'), view),
-      );
-    const streams = controlPlaneOf(ads) === name ? [streamOf(ads, undefined), ...own] : own;
-    return name === undefined || streams.length === 0 ? [] : [readControlPlane(cluster, streams)];
+    const there = streams.filter(({ api }) => name !== undefined && controlPlaneOf(api) === name);
+    return there.length === 0
+      ? []
+      : [
+          readControlPlane(
+            cluster,
+            there.map(({ view }) => view),
+          ),
+        ];
+  });
+}
+
+/** Those with the same `stat_prefix` are taken for one. */
+function byGoogleGrpc(streams: readonly Stream[]): readonly ControlPlaneView[] {
+  const names = new Set(streams.map(({ api }) => controlPlaneOf(api)));
+  return [...names].flatMap((name) => {
+    const there = streams.filter(({ api }) => name !== undefined && controlPlaneOf(api) === name);
+    return there.length === 0
+      ? []
+      : [
+          readGoogleGrpc(
+            there[0]?.api,
+            there.map(({ view }) => view),
+          ),
+        ];
   });
 }
 

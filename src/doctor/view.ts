@@ -7,9 +7,13 @@ export interface EnvoyView {
   /** `LIVE`, `PRE_INITIALIZING`, `INITIALIZING` or `DRAINING` */
   readonly state: string | undefined;
   readonly node: string | undefined;
+  /** Of its node; undefined: it has none. */
+  readonly zone: string | undefined;
+  /** Whether its bootstrap names a cluster that it is a member of itself: then Envoy routes by zone where it may. */
+  readonly hasLocalCluster: boolean;
   /** The clusters whose endpoints come from a control plane. */
   readonly clusters: readonly ClusterView[];
-  /** The clusters by which control planes are reached, as far as they are in use. */
+  /** How control planes are reached, as far as they are in use. */
   readonly controlPlanes: readonly ControlPlaneView[];
   /** The HTTP connection managers of all listeners. */
   readonly managers: readonly ManagerView[];
@@ -40,6 +44,10 @@ export interface ClusterView {
   /** Of all of a request on this cluster's side. */
   readonly maxStreamDuration: Setting<number>;
   readonly outliers: OutlierView | undefined;
+  /** Envoy's own checks; undefined: there are none. */
+  readonly checks: ChecksView | undefined;
+  /** Health statuses, besides HEALTHY, in which a backend still gets the requests of its sessions. */
+  readonly sessionStatuses: readonly string[];
   /** undefined: not known. */
   readonly hosts: HostsView | undefined;
 }
@@ -50,7 +58,7 @@ export interface SourceView {
   readonly stream: 'ads' | 'own';
   /** `DELTA_GRPC`, `GRPC`, `REST`, …; undefined: there is none. */
   readonly apiType: string | undefined;
-  /** undefined: not by one of Envoy's clusters. */
+  /** The name of {@link ControlPlaneView}; undefined: it is not known how it is reached. */
   readonly controlPlane: string | undefined;
   readonly initialFetchTimeout: Setting<number>;
 }
@@ -62,6 +70,8 @@ export interface BalancingView {
   readonly bias: Setting<number>;
   readonly slowStart: boolean;
   readonly localityWeighted: boolean;
+  /** Of requests that zone aware routing is for, percent. */
+  readonly zoneRouting: Setting<number>;
   readonly subsets: boolean;
   /** Set by `load_balancing_policy`, not by `lb_policy`. */
   readonly extension: boolean;
@@ -86,6 +96,14 @@ export interface OutlierView {
   readonly enforcingSuccessRate: Setting<number>;
 }
 
+/** Active health checks. */
+export interface ChecksView {
+  /** While no requests go to the cluster; the longest of all checks. */
+  readonly noTrafficInterval: Setting<number>;
+  readonly interval: Setting<number>;
+  readonly ignoredOnRemoval: boolean;
+}
+
 /** How many endpoints there are. */
 export interface HostsView {
   readonly total: number;
@@ -99,8 +117,11 @@ export interface HostsView {
   readonly failedCheck: number;
 }
 
-/** A cluster by which a control plane is reached. */
+/** How a control plane is reached. */
 export interface ControlPlaneView {
+  /** By one of Envoy's clusters, or by the gRPC library that is built into it. */
+  readonly client: 'cluster' | 'google_grpc';
+  /** The cluster's, or the `stat_prefix`. */
   readonly name: string;
   /** `ADDRESS:PORT`, as far as they stand in the configuration. */
   readonly addresses: readonly string[];
@@ -121,7 +142,8 @@ export interface StreamView {
   /** What stands before `connected_state` in the name of that stat. */
   readonly statPrefix: string;
   readonly retryMaxInterval: Setting<number>;
-  readonly hasRetryBackOff: boolean;
+  /** null: it cannot be set. */
+  readonly hasRetryBackOff: boolean | null;
 }
 
 /** An HTTP connection manager of a listener. */
@@ -130,6 +152,8 @@ export interface ManagerView {
   readonly streamIdleTimeout: Setting<number>;
   readonly maxStreamDuration: Setting<number>;
   readonly mappers: readonly MapperView[];
+  /** undefined: sessions do not return to their backend. */
+  readonly sessions: { readonly strict: boolean } | undefined;
   /** undefined: not known here, for instance scoped ones. */
   readonly routes: readonly RouteView[] | undefined;
 }

@@ -6,14 +6,15 @@ const AWAITED_MAX = 16;
 const AWAITED_MS = 30_000;
 
 interface Awaited {
+  readonly versions: ReadonlySet<string>;
   readonly publishedAtMs: number;
   readonly collectionStartedAtMs: number;
 }
 
 /** How long it takes from the start of a collection until the first sidecar has taken what it changed. */
 export class AckDelay {
-  /** By version, oldest first. */
-  readonly #awaited = new Map<string, Awaited>();
+  /** Oldest first. */
+  #awaited: readonly Awaited[] = [];
   #seconds = LEAST_DELAY_SECONDS;
 
   /** Moving average; at least {@link LEAST_DELAY_SECONDS}, which also holds as long as no sidecar has said anything. */
@@ -21,12 +22,10 @@ export class AckDelay {
     return this.#seconds;
   }
 
-  published(version: string, collectionStartedAtMs: number, nowMs: number): void {
-    this.#awaited.delete(version);
-    this.#awaited.set(version, { publishedAtMs: nowMs, collectionStartedAtMs });
-    if (this.#awaited.size <= AWAITED_MAX) return;
-    const [oldest] = this.#awaited.keys();
-    if (oldest !== undefined) this.#awaited.delete(oldest);
+  /** @param versions what sidecars were told: one where all are told the same. */
+  published(versions: ReadonlySet<string>, collectionStartedAtMs: number, nowMs: number): void {
+    const published = { versions, publishedAtMs: nowMs, collectionStartedAtMs };
+    this.#awaited = [...this.#awaited.slice(1 - AWAITED_MAX), published];
   }
 
   /**
@@ -34,12 +33,10 @@ export class AckDelay {
    * @returns the delay in seconds, if this is the first acknowledgement of this version or a later one
    */
   acknowledged(version: string, subscribedAtMs: number, atMs: number): number | undefined {
-    const awaited = this.#awaited.get(version);
+    const place = this.#awaited.findLastIndex(({ versions }) => versions.has(version));
+    const awaited = this.#awaited[place];
     if (awaited === undefined || subscribedAtMs > awaited.publishedAtMs) return undefined;
-    for (const earlier of this.#awaited.keys()) {
-      this.#awaited.delete(earlier);
-      if (earlier === version) break;
-    }
+    this.#awaited = this.#awaited.slice(place + 1);
     if (atMs - awaited.publishedAtMs > AWAITED_MS) return undefined;
     const seconds = (atMs - awaited.collectionStartedAtMs) / 1000;
     this.#seconds = observeDelay(this.#seconds, seconds);

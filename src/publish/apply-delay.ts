@@ -33,9 +33,15 @@ export interface ApplyObserver {
 }
 
 /** The collection that a publish rests on. */
-interface Span {
+export interface Span {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+}
+
+/** How many streams take the assignments, and how many of them have the latest. */
+export interface StreamCounts {
+  readonly following: number;
+  readonly current: number;
 }
 
 /** What is known of a stream that takes the assignments. */
@@ -81,7 +87,7 @@ export class ApplyDelay {
    * How many streams take the assignments, and how many of them have the latest by their own word. One that did not
    * answer in time is none until it does.
    */
-  get streams(): { readonly following: number; readonly current: number } {
+  get streams(): StreamCounts {
     let current = 0;
     for (const { version } of this.#followers.values()) if (version === this.#latestVersion) current++;
     return { following: this.#followers.size, current };

@@ -11,14 +11,15 @@ import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { printable } from '../runtime/text.ts';
 import { AckDelay } from './ack-delay.ts';
-import { ApplyDelay, type ApplyTimes, type StreamKey, type UnappliedReason } from './apply-delay.ts';
-import type { Publisher } from './publisher.ts';
+import type { ApplyTimes, StreamKey, UnappliedReason } from './apply-delay.ts';
+import type { PublishedVersions, Publisher } from './publisher.ts';
+import { ZoneDelays } from './zone-delays.ts';
 
 export interface BalancerObserver {
   /** One evaluation of a group; `run` is what it rests on, undefined for a group without metrics. */
   evaluated(decision: GroupDecision, run: CollectRun | undefined): void;
-  /** New content went out. */
-  published(decision: GroupDecision, version: string): void;
+  /** New content went out, to everybody or to the sidecars of a zone. */
+  published(decision: GroupDecision, versions: PublishedVersions): void;
   /** The first sidecar took what a collection had changed, `seconds` after that collection began. */
   acknowledgedAfter(serverGroup: string, seconds: number): void;
   /** The last sidecar took what a collection had changed. */
@@ -31,6 +32,8 @@ export interface BalancerObserver {
 export interface Taker {
   /** The same object for all that one stream takes. */
   readonly stream: StreamKey;
+  /** Where its sidecar says that it is; empty: it does not. */
+  readonly zone: string;
   /** Since when it has been asking for assignments. */
   readonly subscribedAtMs: number;
   readonly atMs: number;
@@ -43,8 +46,10 @@ interface Group {
   state: GroupState;
   decision: GroupDecision | undefined;
   published: PublishedDecision | undefined;
+  /** What sidecars have from here on, whatever their zone. */
+  versions: ReadonlySet<string>;
   readonly delay: AckDelay;
-  readonly applyDelay: ApplyDelay;
+  readonly applyDelay: ZoneDelays;
 }
 
 /** Keeps what each server group has learned, evaluates it after each collection and publishes what changed. */
@@ -81,12 +86,15 @@ export class Balancer {
           state: initialState(),
           decision: undefined,
           published: undefined,
+          versions: new Set(),
           delay: new AckDelay(),
           applyDelay: this.#applyDelayOf(settings.name),
         });
-      } else if (JSON.stringify(group.settings) !== JSON.stringify(settings)) {
+      } else {
+        if (group.settings === settings) continue;
+        // a run that is under way tells nothing of those that join, which is what it is to be of them
+        if (!areSame(withoutServers(group.settings), withoutServers(settings))) group.changedAtMs = now;
         group.settings = settings;
-        group.changedAtMs = now;
       }
       if (settings.loadAware === undefined) this.#evaluatePlain(settings);
     }
@@ -118,16 +126,16 @@ export class Balancer {
   }
 
   /** A sidecar has taken `version` of the group's assignment. The first one to do so tells the delay of the rule. */
-  acknowledged(name: string, version: string, { stream, subscribedAtMs, atMs }: Taker): void {
+  acknowledged(name: string, version: string, { stream, zone, subscribedAtMs, atMs }: Taker): void {
     const group = this.#groups.get(name);
     if (group === undefined) return;
     const { published } = group;
-    if (published?.version === version && published.firstAcknowledgedAtMs === undefined) {
+    if (published?.firstAcknowledgedAtMs === undefined && published && group.versions.has(version)) {
       group.published = { ...published, firstAcknowledgedAtMs: atMs };
     }
     const seconds = group.delay.acknowledged(version, subscribedAtMs, atMs);
     if (seconds !== undefined) this.#observer.acknowledgedAfter(name, seconds);
-    group.applyDelay.acknowledged(stream, version, atMs);
+    group.applyDelay.acknowledged(zone, stream, version, atMs);
   }
 
   /** A sidecar has refused `version` of the group's assignment and keeps what it had. */
@@ -160,15 +168,16 @@ export class Balancer {
   #evaluatePlain(settings: ServerGroup): void {
     const group = this.#groups.get(settings.name);
     if (group === undefined) return;
-    const decision = evaluatePlain(settings, this.#clock.now());
+    const before = group.published?.decision.assignment;
+    const decision = evaluatePlain(settings, this.#clock.now(), before);
     this.#publish(group, decision);
     // what was learned and published under another configuration is not what sidecars have
     group.state = initialState();
     this.#observer.evaluated(decision, undefined);
   }
 
-  #applyDelayOf(serverGroup: string): ApplyDelay {
-    return new ApplyDelay({
+  #applyDelayOf(serverGroup: string): ZoneDelays {
+    return new ZoneDelays({
       applied: (times) => {
         this.#observer.applied(serverGroup, times);
       },
@@ -182,17 +191,22 @@ export class Balancer {
   #publish(group: Group, decision: GroupDecision, run?: CollectRun): void {
     const now = this.#clock.now();
     const published =
-      decision.publish === undefined ? undefined : this.#publisher.publish(decision.assignment);
+      decision.publish === undefined
+        ? undefined
+        : this.#publisher.publish(decision.assignment, decision.zones);
     group.decision = decision;
     if (published === undefined) return;
-    group.published = publishedDecision(group.published, decision, published.version, now);
-    if (!published.changed) return;
+    group.published = publishedDecision(group.published, decision, published, now);
+    if (!published.news) return;
+    const all = [published, ...published.zones.values()];
+    group.versions = new Set(all.map(({ version }) => version));
     const { collectionStartedAtMs } = decision;
     if (collectionStartedAtMs !== undefined) {
-      group.delay.published(published.version, collectionStartedAtMs, now);
+      const newer = all.filter(({ changed }) => changed).map(({ version }) => version);
+      group.delay.published(new Set(newer), collectionStartedAtMs, now);
     }
-    group.applyDelay.published(published.version, collectionStartedAtMs === undefined ? undefined : run, now);
-    this.#observer.published(decision, published.version);
+    group.applyDelay.published(published, collectionStartedAtMs === undefined ? undefined : run, now);
+    this.#observer.published(decision, published);
   }
 }
 
@@ -200,10 +214,20 @@ export class Balancer {
 function publishedDecision(
   before: PublishedDecision | undefined,
   decision: GroupDecision,
-  version: string,
+  { version, zones }: PublishedVersions,
   nowMs: number,
 ): PublishedDecision {
+  const versions =
+    zones.size === 0 ? undefined : new Map(Array.from(zones, ([zone, of]) => [zone, of.version]));
   return before?.version === version
-    ? { ...before, decision }
-    : { decision, version, atMs: nowMs, firstAcknowledgedAtMs: undefined };
+    ? { ...before, decision, zones: versions }
+    : { decision, version, zones: versions, atMs: nowMs, firstAcknowledgedAtMs: undefined };
+}
+
+function withoutServers({ servers: _servers, ...others }: ServerGroup): Omit<ServerGroup, 'servers'> {
+  return others;
+}
+
+function areSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

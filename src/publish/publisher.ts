@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Assignment, Listener, ServerGroup } from '../core/model.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { checkAssignment } from './check.ts';
+import { NO_ZONES, type ZoneAssignment, ZoneEndpoints, type ZoneVersions } from './zone-endpoints.ts';
 import { type Resources, ROLLOUT_TIMES, Rollout, type RolloutTimes } from './rollout.ts';
 import type { Resource, SnapshotStore } from './snapshot-store.ts';
 
@@ -14,6 +15,17 @@ export interface Encoder {
   /** Of what routes refer to. */
   readonly clusterType: string;
   endpoints(assignment: Assignment): EncodedResource;
+}
+
+/** What went out, by its version. */
+export interface PublishedVersions {
+  readonly version: string;
+  /** Whether it differs from what was there before. */
+  readonly changed: boolean;
+  /** By zone, of all that get something else. */
+  readonly zones: ZoneVersions;
+  /** Whether any sidecar is told something else than before. */
+  readonly news: boolean;
 }
 
 /** Names of groups that went and are still held; the oldest is forgotten beyond. */
@@ -37,11 +49,13 @@ export class Publisher {
   /** Groups that went and when, oldest first. */
   readonly #removed = new Map<string, number>();
   readonly #times: RolloutTimes;
+  readonly #zones: ZoneEndpoints;
   #endpoints = new Map<string, Resource>();
   #assignments = new Map<string, Assignment>();
 
   constructor(encoder: Encoder, outlets: readonly Outlet[], times: RolloutTimes = ROLLOUT_TIMES) {
     this.#encoder = encoder;
+    this.#zones = new ZoneEndpoints(encoder.endpointType, (assignment) => this.#resourceOf(assignment));
     this.#times = times;
     this.#outlets = outlets.map((outlet) => ({
       ...outlet,
@@ -99,26 +113,23 @@ export class Publisher {
 
   /**
    * Makes `assignment` the one that its group's sidecars get.
-   * @returns its version, and whether it differs from what they had.
-   * @throws PlimsollError `internal` when the assignment breaks a rule of Envoy's; what was published stands.
+   * @param zones what those of some zones get instead
+   * @returns its version, whether it differs from what they had, and the same of the zones.
+   * @throws PlimsollError `internal` when an assignment breaks a rule of Envoy's; what was published stands.
    */
-  publish(assignment: Assignment): { readonly version: string; readonly changed: boolean } {
+  publish(assignment: Assignment, zones: readonly ZoneAssignment[] = NO_ZONES): PublishedVersions {
     const name = assignment.serverGroup;
-    const broken = checkAssignment(assignment);
-    if (broken !== undefined) {
-      throw new PlimsollError(
-        'internal',
-        `the assignment of server group ${name} is not published: ${broken}`,
-      );
+    const resource = this.#resourceOf(assignment);
+    const ofZones = this.#zones.publish(name, zones);
+    const { version } = resource;
+    const changed = this.#endpoints.get(name)?.version !== version;
+    if (changed) {
+      this.#endpoints = new Map(this.#endpoints).set(name, resource);
+      this.#assignments = new Map(this.#assignments).set(name, assignment);
     }
-    const resource = resourceOf(name, this.#encoder.endpoints(assignment));
-    if (this.#endpoints.get(name)?.version === resource.version) {
-      return { version: resource.version, changed: false };
-    }
-    this.#endpoints = new Map(this.#endpoints).set(name, resource);
-    this.#assignments = new Map(this.#assignments).set(name, assignment);
-    this.#commit();
-    return { version: resource.version, changed: true };
+    const news = changed || ofZones.changed;
+    if (news) this.#commit();
+    return { version, changed, zones: ofZones.versions, news };
   }
 
   /** Every group has an assignment. */
@@ -126,7 +137,18 @@ export class Publisher {
     return [...this.#groups].every((name) => this.#endpoints.has(name));
   }
 
+  #resourceOf(assignment: Assignment): Resource {
+    const { serverGroup } = assignment;
+    const broken = checkAssignment(assignment);
+    if (broken === undefined) return resourceOf(serverGroup, this.#encoder.endpoints(assignment));
+    throw new PlimsollError(
+      'internal',
+      `the assignment of server group ${serverGroup} is not published: ${broken}`,
+    );
+  }
+
   #forget(name: string): void {
+    this.#zones.forget(name);
     if (!this.#endpoints.has(name)) return;
     this.#endpoints = without(this.#endpoints, name);
     this.#assignments = without(this.#assignments, name);
@@ -138,6 +160,7 @@ export class Publisher {
     const shared = {
       held: new Map([[endpointType, new Set([...held, ...this.#removed.keys()])]]),
       assignments: this.#assignments,
+      ...(this.#zones.current && { zones: this.#zones.current }),
     };
     for (const { store, rollout } of this.#outlets) {
       store.set({ ...shared, resources: new Map(rollout.served).set(endpointType, this.#endpoints) });

@@ -11,6 +11,9 @@ export interface Resource {
   readonly bytes: Uint8Array;
 }
 
+/** By type URL, then by name. */
+export type ZoneResources = ReadonlyMap<string, ReadonlyMap<string, Resource>>;
+
 /** Everything that sidecars may ask for at one moment. Immutable. */
 export interface Snapshot {
   /** By type URL, then by name. Nothing is said of a type that is absent; an empty one deletes what clients have of it. */
@@ -22,6 +25,11 @@ export interface Snapshot {
   readonly held: ReadonlyMap<string, ReadonlySet<string>>;
   /** By server group: the values that the endpoint resources were encoded from. */
   readonly assignments: ReadonlyMap<string, Assignment>;
+  /**
+   * By zone, as clients name theirs, then by type URL and name: what clients there get instead. What is there for a zone and
+   * type is the same object as long as nothing in it has changed. undefined: no zone gets anything else.
+   */
+  readonly zones?: ReadonlyMap<string, ZoneResources> | undefined;
 }
 
 export interface SnapshotSource {

@@ -1,4 +1,9 @@
-import type { SampledAssignment, SampledGroup, SampleEvaluation } from '../admin/sample-shape.ts';
+import type {
+  SampledAssignment,
+  SampledBackend,
+  SampledGroup,
+  SampleEvaluation,
+} from '../admin/sample-shape.ts';
 import { evaluate, type GroupState, initialState } from '../core/evaluate.ts';
 import { isClosed } from '../core/loop.ts';
 import type {
@@ -59,9 +64,9 @@ export class GroupReplay {
       this.#group = recordedGroup(this.#settings, recorded);
       return;
     }
-    const there = new Set(recorded.backends.map(({ id }) => id));
-    const servers = this.#settings.servers.filter(({ id }) => there.has(id));
-    this.#group = sampledEach(recorded.intervalSeconds, { ...this.#settings, servers });
+    const { sharesBackends } = recorded;
+    const servers = serversOf(this.#settings, recorded);
+    this.#group = sampledEach(recorded.intervalSeconds, { ...this.#settings, servers, sharesBackends });
   }
 
   /** @returns undefined: what is collected waits for the next evaluation, as the other Interval is longer */
@@ -110,13 +115,29 @@ export class GroupReplay {
   }
 }
 
+/** Those that are found are the recorded ones; of those that are listed the ones that were there. */
+function serversOf({ discovery, servers }: ServerGroup, { backends }: SampledGroup): readonly Backend[] {
+  if (discovery !== undefined) return backends.map(backendOf);
+  const there = new Map(backends.map((backend) => [backend.id, backend]));
+  return servers.flatMap((server) => {
+    const recorded = there.get(server.id);
+    if (recorded === undefined) return [];
+    return recorded.draining === true ? { ...server, draining: true } : server;
+  });
+}
+
+function backendOf({ id, weight, draining, zone }: SampledBackend): Backend {
+  const place = { id, weight, ...placeOf(id), ...(zone !== undefined && { zone }) };
+  return draining === true ? { ...place, draining } : place;
+}
+
 function recordedGroup(settings: ServerGroup, recorded: SampledGroup): ServerGroup {
-  const { envoyLbPolicy, intervalSeconds, balance, backends } = recorded;
-  const servers = backends.map(({ id, weight }): Backend => ({ id, weight, ...placeOf(id) }));
+  const { envoyLbPolicy, locality = 'None', intervalSeconds, sharesBackends, balance, backends } = recorded;
+  const servers = backends.map(backendOf);
   const { loadAware } = settings;
   if (loadAware === undefined) return { ...settings, envoyLbPolicy, servers };
   const collect = { ...loadAware.collect, intervalSeconds };
-  return { ...settings, envoyLbPolicy, servers, loadAware: { collect, balance } };
+  return { ...settings, envoyLbPolicy, locality, servers, sharesBackends, loadAware: { collect, balance } };
 }
 
 /** Samples cannot be had more often than they were taken. */

@@ -117,7 +117,8 @@ export class Replay {
 
   get report(): GroupReport {
     const { backends, span, missed, modes, intervalSeconds } = this.#surveyed;
-    const servers = new Set(this.#settings.servers.map(({ id }) => id));
+    const { discovery, servers: listed } = this.#settings;
+    const servers = discovery === undefined ? new Set(listed.map(({ id }) => id)) : backends;
     const { evaluations, identical, learning, movedShareRatio } = this.#difference.figures;
     return {
       serverGroup: this.#settings.name,

@@ -81,7 +81,8 @@ export class Tally {
     this.#refused.add(assignment.dropShare);
     this.refused.add(at, assignment.dropShare);
     this.saturated.add(at, out.size);
-    this.#allSaturated.add(Number(out.size > 0 && out.size === assignment.endpoints.length));
+    const taking = assignment.endpoints.filter(({ health }) => health !== 'DRAINING');
+    this.#allSaturated.add(Number(out.size > 0 && out.size === taking.length));
     if (because !== undefined) this.#pushes.set(because, (this.#pushes.get(because) ?? 0) + 1);
   }
 

@@ -24,6 +24,12 @@ export function unixMs(): number {
   return Date.now();
 }
 
+/** A time that the world outside has dated (RFC 3339), as Unix milliseconds; undefined: it is none. */
+export function unixMsOf(text: string): number | undefined {
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : milliseconds;
+}
+
 /** Resolves after `milliseconds`, or at once when `signal` aborts: `true` when the time has passed, `false` when aborted. */
 export function sleep(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,19 +1,38 @@
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { messageOf } from './errors.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /**
- * Reads a file of at most 1 MiB.
+ * Reads a file of at most 1 MiB, or another size.
  * @throws Error `cannot be read: …` when it is larger, no regular file, or cannot be read.
  */
-export async function readSmallFile(path: string): Promise<Buffer> {
+export async function readSmallFile(path: string, bytesMax = FILE_BYTES_MAX): Promise<Buffer> {
+  let file: FileHandle | undefined;
   try {
-    const found = await stat(path);
+    // opening a pipe waits for its writer
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await file.stat();
     // reading a pipe might never end
-    if (found.isFile() && found.size <= FILE_BYTES_MAX) return await readFile(path);
-    throw new Error(found.isFile() ? `it is larger than ${FILE_BYTES_MAX} bytes` : 'it is no regular file');
+    if (!found.isFile()) throw new Error('it is no regular file');
+    const bytes = found.size > bytesMax ? undefined : await readWithin(file, bytesMax);
+    if (bytes === undefined) throw new Error(`it is larger than ${bytesMax} bytes`);
+    return bytes;
   } catch (error) {
     throw new Error(`cannot be read: ${messageOf(error)}`, { cause: error });
+  } finally {
+    await file?.close();
   }
+}
+
+/** @returns undefined: it is larger, whatever it said of its size. */
+async function readWithin(file: FileHandle, bytesMax: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of file.createReadStream({ end: bytesMax, autoClose: false })) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return bytes > bytesMax ? undefined : Buffer.concat(chunks);
 }

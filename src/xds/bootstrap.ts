@@ -22,6 +22,8 @@ export interface SidecarSettings {
   readonly tls: SidecarTls | undefined;
   readonly nodeId: string;
   readonly nodeCluster: string;
+  /** Where the sidecar runs; undefined: it does not say. */
+  readonly zone?: string | undefined;
   /** On 127.0.0.1; 0: the kernel's choice. */
   readonly adminPort: number;
 }
@@ -61,12 +63,24 @@ export function edsBootstrap(
   };
 }
 
-function head({ nodeId, nodeCluster, adminPort }: SidecarSettings): ProtoJsonMessage {
+function head({ nodeId, nodeCluster, zone, adminPort }: SidecarSettings): ProtoJsonMessage {
   return {
-    node: { id: nodeId, cluster: nodeCluster },
+    node: { id: nodeId, cluster: nodeCluster, ...(zone !== undefined && { locality: { zone } }) },
     admin: { address: socketAddress('127.0.0.1', adminPort) },
   };
 }
+
+/**
+ * A replica that hangs still takes connections: after a failure the next stream goes to another one. It is left out for a
+ * moment only, as it may be back when the other one goes, and never where there is no other.
+ */
+const ELSEWHERE: ProtoJsonMessage = {
+  consecutive_5xx: 1,
+  interval: '1s',
+  base_ejection_time: '5s',
+  max_ejection_time: '5s',
+  max_ejection_percent: 50,
+};
 
 /** The one cluster that no control plane can tell of: the control plane's own. */
 function xdsCluster({ xds, tls }: SidecarSettings): ProtoJsonMessage {
@@ -81,13 +95,14 @@ function xdsCluster({ xds, tls }: SidecarSettings): ProtoJsonMessage {
       cluster_name: XDS_CLUSTER,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(xds.host, xds.port) } }] }],
     },
+    outlier_detection: ELSEWHERE,
     ...(tls === undefined ? {} : { transport_socket: tlsSocket(xds.host, tls) }),
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
         explicit_http_config: {
           // finds a control plane that is gone without a word
-          http2_protocol_options: { connection_keepalive: { interval: '30s', timeout: '5s' } },
+          http2_protocol_options: { connection_keepalive: { interval: '10s', timeout: '5s' } },
         },
       },
     },

@@ -13,6 +13,7 @@ import { Unsettled } from './unsettled.ts';
 
 /** In place of a version: the client was told that the name does not exist. */
 const ABSENT = '';
+const NOTHING: Versions = new Map();
 
 /**
  * The incremental variant: subscriptions add up over a stream's requests and hold whatever the nonce, only what
@@ -31,6 +32,8 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   #first = true;
   /** The first request has not been answered. */
   #owesAnswer = false;
+  /** What the first answer left out, as the client has it of an earlier stream, until an answer is settled. */
+  #spared: Versions = NOTHING;
   /** Nothing of this view is left to send. */
   #done: TypeView | undefined;
 
@@ -60,8 +63,9 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   }
 
   receive(request: DeltaDiscoveryRequest): Versions | undefined {
-    const settled = this.#unsettled.settle(request.nonce);
-    if (settled !== undefined) this.#judge(settled, request.error !== undefined);
+    const settled = this.#settle(request);
+    // what it leaves it may throw away
+    if (request.unsubscribe.length > 0) this.#spared = NOTHING;
     for (const name of request.unsubscribe) this.#unsubscribe(name);
     if (this.#first) this.#begin(request);
     else for (const name of request.subscribe) this.#subscribe(name);
@@ -93,6 +97,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     this.#answered(view);
     // a first request for nothing but held names is answered when one of them has content, even if the client has it
     if (empty && !owes) return undefined;
+    if (this.#owesAnswer) this.#spared = this.#currentOf(view);
     this.#owesAnswer = false;
     const changed = resources.filter(({ name, version }) => this.#has.get(name) !== version);
     return { resources, removed, changed: changed.map(({ name }) => name) };
@@ -125,6 +130,11 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     return this.#wildcard || [...this.#names].some((name) => !view.held.has(name));
   }
 
+  /** What the client has in the version of this view. */
+  #currentOf({ resources }: TypeView): Versions {
+    return new Map([...this.#has].filter(([name, version]) => resources.get(name)?.version === version));
+  }
+
   /** Every name that may need to be told of. */
   #candidates(view: TypeView): Iterable<string> {
     if (!this.#wildcard) return this.#names;
@@ -133,6 +143,16 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   #isNews({ name, version }: Resource): boolean {
     return this.#has.get(name) !== version && this.#rejected.get(name) !== version;
+  }
+
+  /** Whoever takes the first answer says with it that it has what was left out. */
+  #settle({ nonce, error }: DeltaDiscoveryRequest): Versions | undefined {
+    const settled = this.#unsettled.settle(nonce);
+    if (settled === undefined) return undefined;
+    this.#judge(settled, error !== undefined);
+    const spared = [...this.#spared].filter(([name, version]) => this.#has.get(name) === version);
+    this.#spared = NOTHING;
+    return error === undefined && spared.length > 0 ? new Map([...spared, ...settled]) : settled;
   }
 
   #judge(versions: Versions, rejected: boolean): void {

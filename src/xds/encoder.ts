@@ -51,7 +51,7 @@ function forEnvoy(source: ProtoJsonMessage): ListenerEncoder {
   ];
 }
 
-/** The one policy that every gRPC implementation has. Failures in a row, which Envoys go by, gRPC does not count. */
+/** The one policy that every gRPC implementation has. gRPC counts no failures in a row and asks nobody's health. */
 function roundRobin(group: ServerGroup): ServerGroup {
-  return { ...group, envoyLbPolicy: 'RoundRobin', outlierDetection: false };
+  return { ...group, envoyLbPolicy: 'RoundRobin', outlierDetection: false, healthCheck: undefined };
 }

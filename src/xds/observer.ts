@@ -26,6 +26,8 @@ export interface ClientIdentity {
   readonly node: string;
   /** The node's cluster; empty: the client gave none. */
   readonly cluster: string;
+  /** The node's zone; empty: the client gave none. */
+  readonly zone: string;
   /** The first name of its certificate; without one, its IP address, or of an IPv6 address the network. */
   readonly identity: string;
   /** `address:port` of the other end of the connection. */
@@ -40,6 +42,8 @@ export interface Acknowledgement {
   readonly typeUrl: string;
   /** The node's id, printable and cut; empty: the client gave none. */
   readonly node: string;
+  /** The node's zone as the client gave it; empty: it gave none. */
+  readonly zone: string;
   /** By name: the version that the client has. */
   readonly resources: ReadonlyMap<string, string>;
   /** When the stream first asked for the type. */

@@ -64,5 +64,6 @@ function isKnown(name: string, view: TypeView | undefined): boolean {
 }
 
 function nodeLength(node: NodeIdentity | undefined): number {
-  return node === undefined ? 0 : Math.max(node.id.length, node.cluster.length, node.userAgent.length);
+  if (node === undefined) return 0;
+  return Math.max(node.id.length, node.cluster.length, node.userAgent.length, node.zone.length);
 }

@@ -28,6 +28,8 @@ export interface NodeIdentity {
   readonly cluster: string;
   /** What software the client is: `envoy`, `gRPC Go`, … */
   readonly userAgent: string;
+  /** Where it runs; empty: it does not say. */
+  readonly zone: string;
 }
 
 export interface DiscoveryRequest extends Request {
@@ -137,13 +139,25 @@ function readNode(reader: WireReader): NodeIdentity {
   let id = '';
   let cluster = '';
   let userAgent = '';
+  let zone = '';
   while (reader.next()) {
     if (reader.field === 1) id = reader.string();
     else if (reader.field === 2) cluster = reader.string();
+    else if (reader.field === 4) zone = reader.message(readZone);
     else if (reader.field === 6) userAgent = reader.string();
     else reader.skip();
   }
-  return { id, cluster, userAgent };
+  return { id, cluster, userAgent, zone };
+}
+
+/** `envoy.config.core.v3.Locality` */
+function readZone(reader: WireReader): string {
+  let zone = '';
+  while (reader.next()) {
+    if (reader.field === 2) zone = reader.string();
+    else reader.skip();
+  }
+  return zone;
 }
 
 /** The id comes first, and tens of kilobytes may follow: they are not looked at. */

@@ -7,7 +7,7 @@ import type { FeedReader } from './spread.ts';
 import type { StreamAudience } from './stream-reports.ts';
 
 /** The node of a client that has not told one. */
-export const UNNAMED: NodeIdentity = { id: '', cluster: '', userAgent: '' };
+export const UNNAMED: NodeIdentity = { id: '', cluster: '', userAgent: '', zone: '' };
 
 /** The way back to the client. */
 export interface StreamTransport {

@@ -59,6 +59,7 @@ export class StreamReports {
     this.#audience.observer.identified(this.#stream, {
       node: this.#nodeId,
       cluster: printable(this.#node?.cluster ?? ''),
+      zone: printable(this.#node?.zone ?? ''),
       identity: this.#client,
       peer: this.#peer,
       kind,
@@ -84,7 +85,16 @@ export class StreamReports {
     const { observer, clock } = this.#audience;
     const node = this.#nodeId;
     const atMs = clock.now();
-    observer.acknowledged({ stream: this.#stream, typeUrl: url, node, resources, subscribedAtMs, atMs });
+    const zone = this.#node?.zone ?? '';
+    observer.acknowledged({
+      stream: this.#stream,
+      typeUrl: url,
+      node,
+      zone,
+      resources,
+      subscribedAtMs,
+      atMs,
+    });
   }
 
   rejected({ url }: ServedType, resources: Versions, error: RequestError): void {

@@ -91,7 +91,7 @@ export class XdsStream<R extends Request> {
     const seat = this.#seat ?? this.#enter(request.node ?? UNNAMED);
     if (seat === undefined || this.#isAnother(request.nodeId)) return;
     const type = this.#typeOf(request.typeUrl);
-    if (type !== undefined) this.#take(type, request, seat.feed.view(type.url));
+    if (type !== undefined) this.#take(type, request, seat.feed.view(type.url, this.#zone));
   }
 
   #take(type: ServedType, request: R, view: TypeView | undefined): void {
@@ -255,6 +255,10 @@ export class XdsStream<R extends Request> {
     return channel;
   }
 
+  get #zone(): string {
+    return this.#node?.zone ?? '';
+  }
+
   #channelOf(typeUrl: string): Channel<R> | undefined {
     return this.#channels.find(({ type }) => type.url === typeUrl);
   }
@@ -264,7 +268,7 @@ export class XdsStream<R extends Request> {
     const feed = this.#seat?.feed;
     if (feed === undefined || this.#writingSinceMs !== undefined || this.ended) return 0;
     for (const channel of this.#channels) {
-      const view = feed.view(channel.type.url);
+      const view = feed.view(channel.type.url, this.#zone);
       const update = view && channel.subscription.next(view);
       if (update !== undefined) return this.#write(feed, channel, update);
     }
@@ -297,7 +301,7 @@ export class XdsStream<R extends Request> {
     if (changed.length === 0) return;
     parent.changed = true;
     for (const { type, subscription } of this.#channels) {
-      const view = type.parent === parent.type.url ? feed.view(type.url) : undefined;
+      const view = type.parent === parent.type.url ? feed.view(type.url, this.#zone) : undefined;
       if (view === undefined) continue;
       const named = changed.every((name) => view.resources.has(name) || view.held.has(name));
       subscription.renew(named ? changed : [...view.resources.keys()]);

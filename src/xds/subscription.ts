@@ -47,7 +47,10 @@ export interface RememberedNames {
  * sent again unless the client asks for its name anew.
  */
 export interface Subscription<R> {
-  /** @returns the versions of the response that `request` acknowledges or rejects; undefined: it settles none. */
+  /**
+   * @returns the versions of the response that `request` acknowledges or rejects, with the first acknowledgement also those
+   * that the client had before and was spared; undefined: it settles none.
+   */
   receive(request: R): Versions | undefined;
   /** Treats those of `names` that are subscribed as newly subscribed. */
   renew(names: readonly string[]): void;

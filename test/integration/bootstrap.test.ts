@@ -4,17 +4,19 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { toYaml } from '../../src/config/to-yaml.ts';
 import type { Configuration } from '../../src/core/model.ts';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
-import { encodeCluster } from '../../src/xds/resources/cluster.ts';
+import { clusterJson, encodeCluster } from '../../src/xds/resources/cluster.ts';
 import { adsSource, ownStreamSource } from '../../src/xds/resources/config-source.ts';
-import { encodeListener } from '../../src/xds/resources/listener.ts';
+import { encodeListener, listenerJson } from '../../src/xds/resources/listener.ts';
 import { encodeRoute } from '../../src/xds/resources/route.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
 import { configuration, listener, serverGroup } from '../support/configuration.ts';
 import { decodeFully } from '../support/full-protos.ts';
+import { TestCa } from '../support/pki.ts';
 
 let folder: string;
 before(async () => {
@@ -54,6 +56,50 @@ for (const mode of ['ads', 'eds'] as const) {
     await assertValid(await readFile(file, 'utf8'), 'yaml');
   });
 }
+
+for (const mode of ['ads', 'eds'] as const) {
+  test(`Envoy takes deploy/envoy/${mode}-tls.yaml with files where it has them`, async () => {
+    const ca = await TestCa.create();
+    const own = await ca.issue({ dns: ['sidecar.example'] });
+    const files = { 'ca.crt': ca.cert, 'sidecar.crt': own.cert, 'sidecar.key': own.key };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const text = await readFile(new URL(`../../deploy/envoy/${mode}-tls.yaml`, import.meta.url), 'utf8');
+    await assertValid(text.replaceAll('/etc/envoy/', `${folder}/`), 'yaml');
+  });
+}
+
+test('Envoy takes the parts of deploy/envoy for affinity and health checks in a bootstrap for mode eds', async () => {
+  const part = async (name: string): Promise<unknown> =>
+    parse(await readFile(new URL(`../../deploy/envoy/${name}.yaml`, import.meta.url), 'utf8'));
+  const filters = await part('affinity');
+  const checks = (await part('health-check')) as object;
+  const bootstrap: unknown = JSON.parse(made(configuration(), 'eds', true), (key, value: unknown) => {
+    if (key === 'http_filters') return filters;
+    const isOurs = typeof value === 'object' && value !== null && 'eds_cluster_config' in value;
+    return isOurs ? { ...value, ...checks } : value;
+  });
+  await assertValid(JSON.stringify(bootstrap), 'json');
+});
+
+test('what the parts of deploy/envoy say is what Plimsoll generates', async () => {
+  const part = async (name: string): Promise<unknown> =>
+    parse(await readFile(new URL(`../../deploy/envoy/${name}.yaml`, import.meta.url), 'utf8'));
+  const healthCheck = {
+    path: '/health',
+    intervalSeconds: 5,
+    timeoutSeconds: 2,
+    unhealthyThreshold: 3,
+    healthyThreshold: 1,
+  };
+  const { health_checks, ignore_health_on_host_removal } = clusterJson(
+    serverGroup('llama', { healthCheck }),
+    adsSource,
+  );
+  assert.deepEqual(await part('health-check'), { health_checks, ignore_health_on_host_removal });
+  const withAffinity = listener('llama', { affinityHeader: 'x-plimsoll-backend' });
+  const json = JSON.stringify(listenerJson(withAffinity, serverGroup('llama'), { rds: {} }));
+  assert.ok(json.includes(JSON.stringify(await part('affinity'))), json);
+});
 
 test('Envoy takes names for names, whatever they look like', async () => {
   const looks =

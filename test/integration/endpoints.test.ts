@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import type { Endpoint } from '../../src/core/model.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
-import { encodeAssignment } from '../../src/xds/resources/assignment.ts';
-import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
 import { configuration, listener, serverGroup } from '../support/configuration.ts';
-import { fullType } from '../support/full-protos.ts';
+import { EdsFile } from '../support/eds-file.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /**
@@ -20,7 +15,7 @@ import { waitFor } from '../support/wait-for.ts';
  * in its place.
  */
 
-let folder: string;
+let file: EdsFile;
 let envoy: Envoy;
 let url: string;
 const backends: Server[] = [];
@@ -37,13 +32,8 @@ async function startBackend(name: string): Promise<Endpoint> {
 }
 
 /** Puts an assignment where Envoy watches. */
-async function publish(endpoints: readonly Endpoint[]): Promise<void> {
-  const value = encodeAssignment({ serverGroup: 'llama', endpoints, dropShare: 0 });
-  const response = fullType('envoy.service.discovery.v3.DiscoveryResponse')
-    .encode({ versionInfo: '1', resources: [{ type_url: TYPE_URLS.endpoint, value }] })
-    .finish();
-  await writeFile(join(folder, 'next.pb'), response);
-  await rename(join(folder, 'next.pb'), join(folder, 'eds.pb'));
+function publish(endpoints: readonly Endpoint[]): Promise<void> {
+  return file.publish({ serverGroup: 'llama', endpoints, dropShare: 0 });
 }
 
 /** A static bootstrap whose cluster watches the file instead of asking the control plane. */
@@ -55,11 +45,7 @@ function bootstrap(): string {
   const result = makeBootstrap(of, { mode: 'eds', json: true, adminPort: 0 });
   assert.equal(result.kind, 'ok');
   return JSON.stringify(
-    JSON.parse(result.value, (key, value: unknown) =>
-      key === 'eds_config'
-        ? { resource_api_version: 'V3', path_config_source: { path: join(folder, 'eds.pb') } }
-        : value,
-    ),
+    JSON.parse(result.value, (key, value: unknown) => (key === 'eds_config' ? file.source : value)),
   );
 }
 
@@ -72,7 +58,7 @@ let first: Endpoint;
 let second: Endpoint;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-endpoints-'));
+  file = await EdsFile.create();
   first = await startBackend('first');
   second = await startBackend('second');
   await publish([first, { ...second, health: 'UNHEALTHY', weight: 49_981 }]);
@@ -83,7 +69,7 @@ before(async () => {
 after(async () => {
   await envoy.stop();
   for (const backend of backends) backend.close();
-  await rm(folder, { recursive: true, force: true });
+  await file.remove();
 });
 
 const unavailable = { status: 503, body: 'no available upstream', retryAfter: '7' };

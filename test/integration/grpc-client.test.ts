@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
 import { App } from '../../src/app.ts';
-import type { Configuration, EndpointHealth } from '../../src/core/model.ts';
+import type { Assignment, Configuration, EndpointHealth } from '../../src/core/model.ts';
 import { Publisher } from '../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../src/publish/snapshot-store.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -74,6 +74,20 @@ test('an application refuses the share of its calls that it is told to', async (
   assert.deepEqual(plane.rejected, []);
 });
 
+test('an application takes what its zone is told, and its localities by their weights', async (t) => {
+  const backends = await startBackends(t, '127.0.65', 2);
+  const [first, second] = backends as [GrpcBackend, GrpcBackend];
+  const plane = await startPlane(t, backends);
+  plane.publishZones('a', 'b');
+  const application = new Application(t, plane.port, 'a');
+  await waitFor('an answer', async () => !(await application.call()).includes(' '));
+  const calls = await Promise.all(Array.from({ length: 60 }, () => application.call()));
+  const [home, away] = [first, second].map(({ id }) => calls.filter((call) => call === id).length);
+  // 100 to 1, chosen by chance
+  assert.ok((home ?? 0) >= 52 && (home ?? 0) + (away ?? 0) === 60, `${home} and ${away} of 60`);
+  assert.deepEqual(plane.rejected, []);
+});
+
 async function startBackends(
   t: TestContext,
   network: string,
@@ -126,10 +140,27 @@ async function startPlane(t: TestContext, backends: readonly GrpcBackend[]) {
     }));
     publisher.publish({ serverGroup: GROUP, endpoints, dropShare });
   };
+  const publishZones = (...zones: readonly string[]): void => {
+    const assignmentFor = (own: string | undefined): Assignment => ({
+      serverGroup: GROUP,
+      endpoints: backends.map(({ address, port: of }, i) => ({
+        address,
+        port: of,
+        weight: zones[i] === own ? 100 : 1,
+        health: 'HEALTHY',
+        zone: zones[i],
+      })),
+      dropShare: 0,
+    });
+    const own = zones.map((zone) => ({ zone, assignment: assignmentFor(zone) }));
+    publisher.publish(assignmentFor(zones.at(-1)), own);
+  };
   return {
     port,
     rejected,
     publish,
+    /** One backend in each of these zones, whose clients go there 100 times as often; others to the last one. */
+    publishZones,
     /** Lets applications refuse a share of the calls from the next publish on. */
     shed: (share: number): void => {
       dropShare = share;
@@ -142,12 +173,12 @@ class Application {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #answers: AsyncIterator<string, undefined>;
 
-  constructor(t: TestContext, xdsPort: number) {
+  constructor(t: TestContext, xdsPort: number, zone?: string) {
     const main = fileURLToPath(new URL('../support/grpc-application.ts', import.meta.url));
     const server = { server_uri: `127.0.0.1:${xdsPort}`, channel_creds: [{ type: 'insecure' }] };
     const bootstrap = {
       xds_servers: [{ ...server, server_features: ['xds_v3'] }],
-      node: { id: 'application', locality: {} },
+      node: { id: 'application', locality: zone === undefined ? {} : { zone } },
     };
     this.#child = spawn(process.execPath, ['--import', 'tsx', main, GROUP], {
       env: { ...process.env, GRPC_XDS_BOOTSTRAP_CONFIG: JSON.stringify(bootstrap) },

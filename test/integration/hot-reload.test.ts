@@ -191,6 +191,7 @@ Admin: {Listen: 127.0.0.1:0}
 ServerGroups:
   - Name: llama
     ServiceExtension: edited
+    DrainSeconds: 0.2
     Servers: [${list(llama.slice(0, servers), weight)}]
   - Name: mistral
     ServiceExtension: left-alone

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { Configuration } from '../../src/core/model.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
@@ -34,15 +37,29 @@ describe('a reload under load, everything from the control plane', () => {
         voyage.app.reload({ ...one, serverGroups: both, listeners });
         await holds(voyage, target);
       }
+      // and to one that waits for its backends: the listener follows when they are known
+      const folder = await mkdtemp(join(tmpdir(), 'plimsoll-reload-'));
+      t.after(() => rm(folder, { recursive: true }));
+      const path = join(folder, 'backends.json');
+      const found = renamed(configure({ backends: [], discovery: `File: {Path: ${path}}` }), 'found');
+      voyage.app.reload({ ...found, serverGroups: [...both, ...found.serverGroups] });
+      await waitFor('the wait', () => voyage.log.some((line) => line.includes('nothing is published until')));
+      await holds(voyage, 'mistral');
+      await writeFile(
+        path,
+        JSON.stringify(all.map(({ address, port }) => ({ Address: address, Port: port }))),
+      );
+      await holds(voyage, 'found');
     });
   });
 
   test('other servers under the same name', async (t) => {
     const { voyage, all } = await start(t, '127.0.52');
-    const [, second] = all as [GaugeBackend, GaugeBackend];
+    const [first, second] = all as [GaugeBackend, GaugeBackend];
     await voyage.underLoad(async () => {
-      voyage.app.reload(configure({ backends: [second] }));
-      await waitFor('the change', async () => (await voyage.held()).size === 1);
+      voyage.app.reload(configure({ backends: [second], group: 'DrainSeconds: 2' }));
+      await voyage.until('its drain', (held) => held.get(first.id)?.health === 'DRAINING');
+      await voyage.until('its end', (held) => !held.has(first.id));
     });
   });
 

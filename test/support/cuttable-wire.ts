@@ -1,12 +1,13 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a port of 127.0.0.1, passes bytes on, and can break every connection at once. */
+/** Stands between a client and a port of 127.0.0.1, passes bytes on, and can break every connection at once and keep new ones waiting. */
 export class CuttableWire {
   readonly port: number;
   /** Connections so far. */
   opened = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #held: (() => void)[] | undefined;
 
   static async open(to: number): Promise<CuttableWire> {
     const server = createServer();
@@ -19,21 +20,23 @@ export class CuttableWire {
     this.port = (server.address() as AddressInfo).port;
     server.on('connection', (near) => {
       this.opened++;
-      const far = connect(to, '127.0.0.1');
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(one);
-        one
-          .on('error', () => undefined)
-          .on('close', () => {
-            this.#sockets.delete(one);
-            other.destroy();
-          });
-        one.pipe(other);
-      }
+      const join = (): void => {
+        this.#join(near, connect(to, '127.0.0.1'));
+      };
+      if (this.#held === undefined) join();
+      else this.#held.push(join);
     });
+  }
+
+  /** Connections that come are not passed on before {@link release}. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const join of held) join();
   }
 
   cut(): void {
@@ -44,5 +47,21 @@ export class CuttableWire {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.cut();
     await closed;
+  }
+
+  #join(near: Socket, far: Socket): void {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(one);
+      one
+        .on('error', () => undefined)
+        .on('close', () => {
+          this.#sockets.delete(one);
+          other.destroy();
+        });
+      one.pipe(other);
+    }
   }
 }

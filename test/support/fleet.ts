@@ -29,12 +29,14 @@ export interface FleetOptions extends Partial<BalanceSettings> {
   readonly envoyLbPolicy?: EnvoyLbPolicy;
   readonly delaySeconds?: number;
   readonly mode?: ServerGroupMode;
+  readonly locality?: 'None' | 'Prefer';
+  readonly sharesBackends?: boolean;
 }
 
 /** A group with the settings of the example: Adaptive, marks 10 and 3 and no admission, interval 1 s, `RoundRobin` sidecars. */
 export function loadAwareGroup(servers: readonly Backend[], options: FleetOptions = {}): ServerGroup {
   const { intervalSeconds = 1, envoyLbPolicy = 'RoundRobin', mode = 'Active', ...rest } = options;
-  const { delaySeconds: _, ...balance } = rest;
+  const { delaySeconds: _, locality, sharesBackends, ...balance } = rest;
   return {
     name: 'llama',
     mode,
@@ -42,6 +44,8 @@ export function loadAwareGroup(servers: readonly Backend[], options: FleetOption
     retryAfterSeconds: 1,
     outlierDetection: true,
     servers,
+    ...(locality && { locality }),
+    ...(sharesBackends && { sharesBackends }),
     loadAware: {
       collect: collectSettings({ intervalSeconds }),
       balance: {

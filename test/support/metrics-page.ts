@@ -46,6 +46,20 @@ export async function fullMetricsPage(): Promise<string> {
     () => decision.atMs,
   );
   metrics.showSidecars(() => ({ total: 1, behind: 0, refusing: 0 }));
+  const status = {
+    source: 'file list.yaml',
+    list: { atMs: 0, backends: 1 },
+    failure: undefined,
+    waiting: undefined,
+    leftOut: [],
+    doubted: [],
+    draining: [],
+  };
+  metrics.discovery.show(
+    () => new Map([[GROUP, status]]),
+    () => decision.atMs,
+  );
+  metrics.discovery.failed(GROUP);
   metrics.evaluated(decision, run);
   metrics.published(decision);
   metrics.delays.acknowledgedAfter(GROUP, 0.02);

@@ -46,6 +46,11 @@ export class ModelClient {
     return this.wildcard || this.names.has(name);
   }
 
+  /** undefined: nothing is in force. */
+  has(name: string): string | undefined {
+    return this.#has.get(name);
+  }
+
   /** Of an earlier stream. */
   remember(versions: Versions): void {
     for (const [name, version] of versions) {

@@ -43,6 +43,7 @@ export function scriptedGroup(name: string, count: number, change: Partial<Group
     observing: false,
     gain: 2.5,
     staySeconds: 8,
+    discovery: null,
     delaySeconds: 0.1,
     admission: { kind: 'off', share: 0, waitSeconds: 0.05 },
     published: {
@@ -54,6 +55,7 @@ export function scriptedGroup(name: string, count: number, change: Partial<Group
     streams: { following: 2, current: 2 },
     acknowledgementSeconds: 0.03,
     warnings: [],
+    zones: [],
     rows: backends.map((_, i) => healthyRow(i, 0, 1 / count)),
     policy: 'Adaptive',
     intervalSeconds: 1,
@@ -103,6 +105,7 @@ export function scriptedSidecar(node: string, change: Partial<SidecarState> = {}
   return {
     node,
     cluster: 'gateway',
+    zone: 'zone-a',
     identity: '127.0.0.1',
     peer: '127.0.0.1:41000',
     since: NOW - 600_000,

@@ -25,10 +25,14 @@ export interface VoyageOptions {
   readonly rolloutTimes?: RolloutTimes;
   /** Lines of YAML in the server group, such as `EnvoyLbPolicy: RoundRobin`. */
   readonly group?: string;
+  /** The same in the listener. */
+  readonly listener?: string;
   /** Lines of YAML in the scheduler, such as `Saturation: false`. */
   readonly scheduler?: string;
   /** Configured weights, in the order of the backends; default 100 each. */
   readonly weights?: readonly number[];
+  /** Lines of YAML of Discovery, in place of the backends. */
+  readonly discovery?: string;
   /** Whether the group follows the load; default true. */
   readonly loadAware?: boolean;
 }
@@ -113,8 +117,9 @@ export class Voyage {
   }
 
   /** Sends one request through Envoy. */
-  async send(path = '/v1/completions'): Promise<Answer> {
+  async send(path = '/v1/completions', sent: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const { statusCode, headers, body } = await request(this.origin + path, {
+      headers: sent,
       dispatcher: this.#agent,
       headersTimeout: 60_000,
       bodyTimeout: 60_000,
@@ -224,9 +229,18 @@ export async function startBackends(backends: readonly GaugeBackend[]): Promise<
 
 /** The YAML of one server group of these backends with one listener, as an operator would write it. */
 export function yamlOf(options: VoyageOptions, ports = { xds: 0, admin: 0, listener: 10000 }): string {
-  const { backends, weights = [], group = '', scheduler = '', loadAware = true, interval = 1 } = options;
+  const {
+    backends,
+    weights = [],
+    group = '',
+    listener = '',
+    scheduler = '',
+    loadAware = true,
+    interval = 1,
+  } = options;
+  const { discovery } = options;
   const servers = backends.map(
-    ({ address, port }, i) => `      - {Address: '${address}', Port: ${port}, Weight: ${weights[i] ?? 100}}`,
+    ({ address, port }, i) => `- {Address: '${address}', Port: ${port}, Weight: ${weights[i] ?? 100}}`,
   );
   return `Xds: {Listen: 127.0.0.1:${ports.xds}, DrainSeconds: 0.1}
 Admin: {Listen: 127.0.0.1:${ports.admin}}
@@ -234,8 +248,8 @@ ServerGroups:
   - Name: ${GROUP}
 ${loadAware ? '    ServiceExtension: load-aware' : ''}
 ${indent(group, 4)}
-    Servers:
-${servers.join('\n')}
+    ${discovery === undefined ? 'Servers' : 'Discovery'}:
+${indent(discovery ?? servers.join('\n'), 6)}
 ServiceExtensions:
   - Name: load-aware
     Components:
@@ -249,7 +263,7 @@ ServiceExtensions:
               - {Name: RunningRequests, Weight: 20}
 ${indent(scheduler, 12)}
 Listeners:
-  - {Name: inference, Address: 127.0.0.1, Port: ${ports.listener}, ServerGroup: ${GROUP}}
+  - {Name: inference, Address: 127.0.0.1, Port: ${ports.listener}, ServerGroup: ${GROUP}${listener && `, ${listener}`}}
 `;
 }
 

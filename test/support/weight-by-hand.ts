@@ -41,7 +41,7 @@ class LoadByHand {
     const mean = (read: (load: Partial<Load>) => number | undefined): number => {
       const known = this.#usable().flatMap((of) => {
         const value = read(perUnit(of));
-        return value === undefined ? [] : [{ value, share: shareOf(of, decision) }];
+        return value === undefined ? [] : [{ value, share: shareOf(of, decision) * (of.intake?.trust ?? 1) }];
       });
       const shares = sum(known.map(({ share }) => share));
       return shares === 0 ? 0 : sum(known.map(({ value, share }) => value * share)) / shares;
@@ -107,7 +107,16 @@ class LoadByHand {
   }
 
   #loadOf(of: BackendExplanation): Load {
-    if (isUsable(of)) return { ...this.#means, ...perUnit(of) };
+    if (isUsable(of)) {
+      const own = { ...this.#means, ...perUnit(of) };
+      const believed = (value: number, mean: number): number =>
+        value < mean ? mean + (of.intake?.trust ?? 1) * (value - mean) : value;
+      return {
+        queued: believed(own.queued, this.#means.queued),
+        running: believed(own.running, this.#means.running),
+        kv: believed(own.kv, this.#means.kv),
+      };
+    }
     return of.sampleUse === 'worst' ? this.#worst() : this.#means;
   }
 

@@ -57,6 +57,8 @@ export class XdsTestStream {
   status: StatusObject | undefined;
   /** Is called with each response as it arrives. */
   onResponse: (response: ReceivedResponse) => void = () => undefined;
+  /** Is called once the stream has ended. */
+  onEnd: () => void = () => undefined;
   readonly #call: ClientDuplexStream<Buffer, Buffer>;
   readonly #variant: 'sotw' | 'delta';
   #taken = 0;
@@ -74,6 +76,7 @@ export class XdsTestStream {
     });
     call.on('status', (status: StatusObject) => {
       this.status = status;
+      this.onEnd();
       this.#wake();
     });
     // The same as the status.

@@ -213,8 +213,15 @@ test('samples: a header, each evaluation with what it rests on, and the groups a
   );
   assert.ok(evaluation.atMs >= first.atMs && first.atMs >= evaluation.collectionStartedAtMs);
   const { configuration, fields } = loaded();
-  app.reload(configuration, 'signal', fields);
-  await waitFor('the groups', () => lines.some((line) => line.kind === 'groups'));
+  const [group] = configuration.serverGroups;
+  assert.ok(group !== undefined && !header.groups.some(({ sharesBackends }) => sharesBackends));
+  const serverGroups = [group, { ...group, name: 'twin' }];
+  app.reload({ ...configuration, serverGroups }, 'signal', fields);
+  await waitFor('the groups, which have backends in common', () =>
+    lines.some(
+      (line) => line.kind === 'groups' && line.groups.filter((of) => of.sharesBackends === true).length === 2,
+    ),
+  );
   body.destroy();
 });
 
@@ -224,7 +231,7 @@ test('a change of the members is told as a whole', async () => {
   const [group] = configuration.serverGroups;
   assert.ok(group !== undefined);
   app.reload(
-    { ...configuration, serverGroups: [{ ...group, servers: group.servers.slice(0, 2) }] },
+    { ...configuration, serverGroups: [{ ...group, drainSeconds: 0.5, servers: group.servers.slice(0, 2) }] },
     'signal',
     fields,
   );

@@ -8,6 +8,9 @@ import type {
 import { boundWords, METRIC_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
 
+const DRAINING =
+  'It drains: it ends what it has begun, and gets nothing new. Its weight is the one that it had.';
+
 /** Most that a published weight differs from the computed one, as a part of it. */
 const DITHER = 0.001;
 
@@ -17,8 +20,10 @@ export function backendLines(
   decision: DecisionExplanation,
   newest: BackendExplanation | undefined,
 ): readonly string[] {
+  if (of.sampleUse === 'draining') return [heading(of), DRAINING];
   const sentences = [
     sampleSentence(of),
+    trustSentence(of),
     ...loadSentences(of, decision),
     speedSentence(of, decision.speed),
     capacitySentence(of, decision),
@@ -39,6 +44,7 @@ function heading({ backend, health, weight, shareRatio }: BackendExplanation): s
 function sampleSentence(of: BackendExplanation): string | undefined {
   const { sample, sampleUse } = of;
   if (sampleUse === 'aside') return 'Configured weight 0: polled and shown, takes no traffic.';
+  if (sampleUse === 'draining') return DRAINING;
   if (sampleUse === 'asleep') return 'Its engine sleeps: polled and shown, takes no traffic until it wakes.';
   const values = sample === null ? 'Never sampled' : sampleWords(sample, of.engine);
   const perShare = of.configuredShare === 1 || of.signals.length === 0 ? '' : `; ${perUnit(of)}`;
@@ -154,6 +160,19 @@ function capacitySentence(
   const still = observing ? ', which stands still while observed,' : '';
   const unbounded = (residualCapacity * speed) / meanCapacity;
   return `Learned capacity: ${figure(residualCapacity)} residual${still} × ${figure(speed)} speed / ${figure(meanCapacity)}, the mean, = ${figure(unbounded)}${boundWords(unbounded, capacity)}.`;
+}
+
+/** Told where its gauges are not believed to the full. */
+function trustSentence({ intake, sampleUse }: BackendExplanation): string | undefined {
+  if (intake === null || intake.trust === 1 || sampleUse !== 'fresh') return undefined;
+  const { trust, arrivedRequests, expectedRequests, finishedRequests, runningSeconds, secondsPerRequest } =
+    intake;
+  const came =
+    expectedRequests === null
+      ? 'what its share brings is not known'
+      : `by its metrics ${figure(arrivedRequests)} requests came, its share brings ${figure(expectedRequests)}`;
+  const ran = `it ran ${figure(finishedRequests)} for ${figure(runningSeconds)} s, the others each for ${figure(secondsPerRequest ?? 0)} s`;
+  return `Trust in its gauges: ${figure(trust)}; ${came}; ${ran}. What they show below the mean counts ${figure(trust)} times.`;
 }
 
 function slowStartSentence({ slowStart, configuredShare }: BackendExplanation): string | undefined {

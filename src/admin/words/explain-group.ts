@@ -8,7 +8,9 @@ import type {
   SpeedExplanation,
 } from '../explanation.ts';
 import type { ScorerName } from '../../core/model.ts';
+import { zoneLines } from './explain-zones.ts';
 import { boundWords, MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
+import { discoveryWords } from './discovery-words.ts';
 import { duration, figure, operand, percent, plural } from './figures.ts';
 
 /** Units that a difference is at least measured in, so that a small one is no reason to act. */
@@ -26,8 +28,12 @@ export function groupLines(explanation: GroupExplanation): readonly string[] {
   return [
     ...headLines(explanation, now),
     ...publishedLines(explanation),
+    ...discoveryWords(explanation.discovery).map(
+      (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`,
+    ),
     ...now.warnings.map((warning) => `Warning: ${warning}.`),
     ...section(admissionLines(decision.admission, explanation.observing !== null)),
+    ...section(zoneLines(decision)),
     ...section(gainLines(decision.gain)),
     ...section(signalLines(decision)),
     ...section(speedLines(decision.speed)),

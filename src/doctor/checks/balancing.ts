@@ -1,8 +1,8 @@
 import type { EnvoyLbPolicy } from '../../core/model.ts';
 import { type Finding, Judge, type Mend } from '../finding.ts';
-import { clusterMend } from '../mends.ts';
+import { clusterMend, zoneRoutingMend } from '../mends.ts';
 import type { PlimsollView } from '../plimsoll-view.ts';
-import type { BalancingView, ClusterView } from '../view.ts';
+import type { BalancingView, ClusterView, EnvoyView } from '../view.ts';
 
 const FIELDS = [['lb_policy'], ['least_request_lb_config']];
 const BIAS = 2;
@@ -89,7 +89,7 @@ export function checkLocality({ name, balancing }: ClusterView): Finding {
     return judge.warning({
       is: 'set',
       shouldBe: 'left out',
-      why: 'Plimsoll puts all endpoints of a group into one locality: there is nothing to weigh between.',
+      why: 'Envoy then chooses a zone before it chooses a backend, and weighs in its own requests in flight only within the zone.',
     });
   }
   if (!subsets) return judge.ok('not set');
@@ -98,6 +98,26 @@ export function checkLocality({ name, balancing }: ClusterView): Finding {
     shouldBe: 'no lb_subset_config',
     why: "Plimsoll's endpoints have no metadata: a request that asks for a subset finds none.",
   });
+}
+
+/** Only where there is something to route by. */
+export function checkZoneRouting(
+  { name, balancing }: ClusterView,
+  { hasLocalCluster }: Pick<EnvoyView, 'hasLocalCluster'>,
+): readonly Finding[] {
+  const judge = new Judge('zone_aware_lb_config', { cluster: name });
+  const { localityWeighted, zoneRouting, extension } = balancing;
+  if (!hasLocalCluster || localityWeighted) return [];
+  if (zoneRouting === null) return [judge.unreadable()];
+  if (zoneRouting === 0) return [judge.ok('routing_enabled 0 %')];
+  return [
+    judge.error({
+      is: `${zoneRouting === undefined ? 'not set, so 100 %' : `routing_enabled ${zoneRouting} %`}, and the bootstrap has a local_cluster_name`,
+      shouldBe: 'routing_enabled 0 %',
+      why: 'Envoy keeps requests in its own zone whatever the weights say. Plimsoll does that by weights: Locality: Prefer.',
+      mend: zoneRoutingMend(extension),
+    }),
+  ];
 }
 
 export function checkSlowStart({ name, balancing }: ClusterView): readonly Finding[] {

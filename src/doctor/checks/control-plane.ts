@@ -1,12 +1,16 @@
 import { type Finding, Judge } from '../finding.ts';
 import { HTTP_OPTIONS } from '../read-cluster.ts';
-import { controlPlaneMend, grpcServicesMend } from '../mends.ts';
+import { controlPlaneMend, googleGrpcMend, grpcServicesMend } from '../mends.ts';
 import { numberOf } from '../read-stats.ts';
 import type { ControlPlaneView, EnvoyView, StreamView } from '../view.ts';
 
 const HTTP2 = [...HTTP_OPTIONS, 'explicit_http_config'];
+const SILENT =
+  'A control plane that is gone without a word is not noticed, and the sidecar does not look for another.';
 
-export function checkHttp2({ name, http2, keepalive }: ControlPlaneView): Finding {
+export function checkHttp2(plane: ControlPlaneView): Finding {
+  const { client, name, http2, keepalive } = plane;
+  if (client === 'google_grpc') return checkPings(plane);
   const judge = new Judge('http2_protocol_options', { cluster: name });
   const mend = controlPlaneMend([...HTTP_OPTIONS, '@type'], HTTP2);
   if (!http2) {
@@ -21,17 +25,30 @@ export function checkHttp2({ name, http2, keepalive }: ControlPlaneView): Findin
   return judge.warning({
     is: 'set, without connection_keepalive',
     shouldBe: 'with connection_keepalive',
-    why: 'A control plane that is gone without a word is not noticed, and the sidecar does not look for another.',
+    why: SILENT,
     mend,
   });
 }
 
-export function checkTls({ name, addresses, loopback, tls }: ControlPlaneView): Finding {
+function checkPings({ name, keepalive }: ControlPlaneView): Finding {
+  const judge = new Judge('channel_args', { cluster: name });
+  if (keepalive) return judge.ok('google_grpc, with pings');
+  return judge.warning({
+    is: 'google_grpc, without grpc.keepalive_time_ms',
+    shouldBe: 'with it, 10000 for instance, and grpc.keepalive_timeout_ms',
+    why: SILENT,
+    mend: googleGrpcMend(['channel_args']),
+  });
+}
+
+export function checkTls({ client, name, addresses, loopback, tls }: ControlPlaneView): Finding {
   const judge = new Judge('tls', { cluster: name });
   const where = addresses.slice(0, 3).join(', ');
-  const mend = controlPlaneMend(['transport_socket']);
+  const mend =
+    client === 'cluster' ? controlPlaneMend(['transport_socket']) : googleGrpcMend(['channel_credentials']);
   if (tls === undefined) {
-    if (loopback) return judge.ok(`none, and ${where} is on this machine`);
+    if (loopback)
+      return judge.ok(`none, and ${where} ${addresses.length > 1 ? 'are' : 'is'} on this machine`);
     return judge.warning({
       is: `none, to ${where || 'another machine'}`,
       shouldBe: 'TLS, as the control plane is on another machine',
@@ -78,6 +95,7 @@ function checkConnected({ statPrefix }: StreamView, cluster: string, { stats }: 
 function checkBackOff({ hasRetryBackOff, retryMaxInterval }: StreamView, cluster: string): Finding {
   const judge = new Judge('retry_back_off', { cluster });
   if (retryMaxInterval === null) return judge.unreadable();
+  if (hasRetryBackOff === null) return judge.ok('that of google_grpc, which cannot be set: at most 30 s');
   if (hasRetryBackOff) {
     return judge.ok(
       retryMaxInterval === undefined ? 'set' : `tries again at least each ${retryMaxInterval} s`,

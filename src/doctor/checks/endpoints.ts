@@ -52,26 +52,47 @@ function noEndpoints(judge: Judge, cluster: ClusterView, { stats }: Pick<EnvoyVi
 
 /** Whether what Envoy holds is what Plimsoll has published. */
 export function checkHeldVersion(
-  { name, statName, serviceName }: ClusterView,
-  { stats }: Pick<EnvoyView, 'stats'>,
+  cluster: ClusterView,
+  view: Pick<EnvoyView, 'stats'>,
   plimsoll: PlimsollView | undefined,
 ): Finding {
-  const judge = new Judge('version_text', { cluster: name });
-  const held = stats?.get(`cluster.${statName}.version_text`);
-  if (typeof held !== 'string' || held === '') {
+  const judge = new Judge('version_text', { cluster: cluster.name });
+  const held = heldVersion(cluster, view);
+  if (held === undefined) {
     return judge.unknown('Envoy names no version: no assignment has come yet, or it is too old to say');
   }
   if (plimsoll === undefined)
     return judge.ok(`${held}; with --admin URL it is compared to the published one`);
-  const published = plimsoll.groups.get(serviceName)?.versions ?? [];
-  const latest = published.at(-1);
+  const group = plimsoll.groups.get(cluster.serviceName);
+  const latest = group?.versions.at(-1);
   if (latest === undefined) return judge.unknown('Plimsoll has published nothing under this name');
-  if (published.includes(held)) return judge.ok(`${held}, as published`);
+  if (holdsPublished(cluster, view, plimsoll)) return judge.ok(`${held}, as published`);
+  if (group?.acknowledged.includes(held) !== true) {
+    return judge.ok(
+      `${held}, not compared: it comes from another replica, whose weights differ a little; give --admin URL for each`,
+    );
+  }
   return judge.error({
     is: held,
     shouldBe: latest,
-    why: 'Envoy has another assignment than the published one: it is not connected, has refused it, or follows another Plimsoll.',
+    why: 'Envoy has an older assignment than the published one: it does not answer, or has refused it. Its log and that of Plimsoll say more.',
   });
+}
+
+/** false: it does not, or it is not known. */
+export function holdsPublished(
+  cluster: ClusterView,
+  view: Pick<EnvoyView, 'stats'>,
+  plimsoll: PlimsollView | undefined,
+): boolean {
+  const held = heldVersion(cluster, view);
+  return held !== undefined && plimsoll?.groups.get(cluster.serviceName)?.versions.includes(held) === true;
+}
+
+/** undefined: Envoy names none. */
+function heldVersion({ statName }: ClusterView, { stats }: Pick<EnvoyView, 'stats'>): string | undefined {
+  const held = stats?.get(`cluster.${statName}.version_text`);
+  return typeof held === 'string' && held !== '' ? held : undefined;
 }
 
 /** @param isCurrent it holds what is published */

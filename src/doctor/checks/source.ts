@@ -35,7 +35,7 @@ export function checkControlPlane(
   if (controlPlanes.some((plane) => plane.name === source.controlPlane)) return [];
   return [
     new Judge('control plane', { cluster: name }).unknown(
-      'it is not reached by a cluster of this Envoy: connection, TLS and pings are not looked at',
+      'there is no such cluster in this Envoy: connection, TLS and pings are not looked at',
     ),
   ];
 }

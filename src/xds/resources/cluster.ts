@@ -1,4 +1,4 @@
-import type { ServerGroup } from '../../core/model.ts';
+import type { HealthCheckSettings, ServerGroup } from '../../core/model.ts';
 import { encodeProtoJson, type ProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 
@@ -7,7 +7,7 @@ import { TYPE_URLS } from './type-urls.ts';
  * limits that a fleet of long requests does not reach, and connections given up before a server closes them.
  */
 export function clusterJson(
-  group: Pick<ServerGroup, 'name' | 'envoyLbPolicy' | 'outlierDetection'>,
+  group: Pick<ServerGroup, 'name' | 'envoyLbPolicy' | 'outlierDetection' | 'healthCheck'>,
   edsSource: ProtoJsonMessage,
 ): ProtoJsonMessage {
   return {
@@ -21,6 +21,8 @@ export function clusterJson(
       healthy_panic_threshold: { value: 0 },
       // at Envoy's 1 s older releases hold changes of weights back
       update_merge_window: '0s',
+      // with a local cluster in its bootstrap a sidecar would keep to its zone, whatever the weights say
+      zone_aware_lb_config: { routing_enabled: { value: 0 } },
     },
     circuit_breakers: {
       thresholds: [
@@ -34,6 +36,7 @@ export function clusterJson(
       ],
     },
     ...(group.outlierDetection ? { outlier_detection: outlierDetection } : {}),
+    ...(group.healthCheck === undefined ? {} : healthChecks(group.healthCheck)),
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
@@ -62,6 +65,43 @@ const outlierDetection: ProtoJsonMessage = {
   // compares success rates by their deviation, which puts a good backend out when one request in a hundred fails
   enforcing_success_rate: 0,
 };
+
+/**
+ * Envoy asks each backend by itself whether it is alive. A new backend gets its first request when it has answered, and
+ * an Envoy that starts waits for that.
+ */
+function healthChecks(settings: HealthCheckSettings): { readonly [key: string]: ProtoJson } {
+  const { path, intervalSeconds, timeoutSeconds, unhealthyThreshold, healthyThreshold } = settings;
+  const interval = seconds(intervalSeconds);
+  return {
+    health_checks: [
+      {
+        timeout: seconds(timeoutSeconds),
+        interval,
+        // so that many sidecars do not ask at the same moments
+        interval_jitter_percent: 20,
+        // at Envoy's 60 s a fleet that comes up after its sidecars would stay out for up to a minute
+        no_traffic_interval: interval,
+        unhealthy_threshold: unhealthyThreshold,
+        healthy_threshold: healthyThreshold,
+        // the server may be closing one that has been idle for an interval
+        reuse_connection: false,
+        http_health_check: {
+          path,
+          // otherwise one such answer puts a backend out at once
+          retriable_statuses: [{ start: 201, end: 600 }],
+        },
+      },
+    ],
+    // otherwise a backend that is gone from the assignment stays for as long as it answers
+    ignore_health_on_host_removal: true,
+  };
+}
+
+/** The JSON form of a duration. */
+function seconds(value: number): string {
+  return `${Number(value.toFixed(3))}s`;
+}
 
 function loadBalancing(group: Pick<ServerGroup, 'envoyLbPolicy'>): { readonly [key: string]: ProtoJson } {
   switch (group.envoyLbPolicy) {

@@ -16,7 +16,7 @@ export type RouteSpecifier = { readonly rds: ProtoJsonMessage } | { readonly rou
 
 /** The listener, with the answer that its clients get while no backend of the group takes requests. */
 export function listenerJson(
-  listener: Pick<Listener, 'name' | 'address' | 'port'>,
+  listener: Pick<Listener, 'name' | 'address' | 'port' | 'affinityHeader'>,
   group: Pick<ServerGroup, 'retryAfterSeconds'>,
   routes: RouteSpecifier,
 ): ProtoJsonMessage {
@@ -37,13 +37,37 @@ export function listenerJson(
               // a request may wait minutes for its first token
               stream_idle_timeout: '600s',
               local_reply_config: { mappers: [noUpstreamMapper(group)] },
-              http_filters: [routerFilter],
+              http_filters: [...affinityFilters(listener), routerFilter],
             },
           },
         ],
       },
     ],
   };
+}
+
+/**
+ * The answer has the header with the backend's address in it, and a request that brings it back goes there again as long
+ * as that backend takes requests; otherwise it is balanced as if it brought none.
+ */
+function affinityFilters({ affinityHeader }: Pick<Listener, 'affinityHeader'>): readonly ProtoJsonMessage[] {
+  if (affinityHeader === undefined) return [];
+  return [
+    {
+      name: 'envoy.filters.http.stateful_session',
+      typed_config: {
+        '@type': 'type.googleapis.com/envoy.extensions.filters.http.stateful_session.v3.StatefulSession',
+        session_state: {
+          name: 'envoy.http.stateful_session.header',
+          typed_config: {
+            '@type':
+              'type.googleapis.com/envoy.extensions.http.stateful_session.header.v3.HeaderBasedSessionState',
+            name: affinityHeader,
+          },
+        },
+      },
+    },
+  ];
 }
 
 /** Only replies of Envoy's own pass through it, never a 503 from a backend. */

@@ -80,6 +80,13 @@ test('every cause has words of its own, and a remedy', () => {
 /** Each warning of the rule, made to happen. */
 const RULE: readonly (readonly [beginning: string, decision: () => GroupDecision])[] = [
   [
+    'Locality: Prefer tells at most',
+    () => {
+      const many = Array.from({ length: 17 }, (_, i) => backend(i + 1, { zone: `z${i}` }));
+      return new Fleet(many, { locality: 'Prefer' }).step(many.map(() => ({ running: 1 })));
+    },
+  ],
+  [
     'no backend gives metrics: what is published',
     () => warned(2, [{ running: 1 }, { running: 1 }], ['timeout', 'timeout'], 3),
   ],

@@ -90,7 +90,7 @@ test('a backend that came, a group that came: the whole; after that only what is
   assert.deepEqual(parts(change()), ['now', 'ready']);
   live.configuration.refused('file', ['wrong']);
   assert.deepEqual(parts(change()), ['configuration', 'now', 'warnings']);
-  live.sidecars.joined({}, { node: 'n', cluster: '', identity: 'i', peer: 'p', kind: 'ads' });
+  live.sidecars.joined({}, { node: 'n', cluster: '', zone: '', identity: 'i', peer: 'p', kind: 'ads' });
   assert.deepEqual(parts(change()), ['now', 'sidecars']);
   evaluate(3);
   assert.equal(whole().groups[0]?.membership, 2);
@@ -170,7 +170,7 @@ test('that no sidecar is connected is worth a warning after a minute', () => {
   assert.deepEqual(live.whole().warnings, []);
   nowMs += 61_000;
   assert.match(live.whole().warnings[0]?.text ?? '', /^no sidecar is connected/);
-  live.sidecars.joined({}, { node: 'n', cluster: '', identity: 'i', peer: 'p', kind: 'ads' });
+  live.sidecars.joined({}, { node: 'n', cluster: '', zone: '', identity: 'i', peer: 'p', kind: 'ads' });
   assert.deepEqual(live.whole().warnings, []);
 });
 

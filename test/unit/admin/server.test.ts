@@ -52,3 +52,22 @@ test('an address in use is named in the error', async () => {
     return true;
   });
 });
+
+test('/readyz tells what is waited for, of ten groups at most', async () => {
+  const waiting = Array.from({ length: 12 }, (_, i) => ({
+    serverGroup: `group-${i}`,
+    reason: 'no answer yet',
+  }));
+  const waits = adminServer({ ready: () => false, waiting: () => waiting });
+  const { port } = await waits.listen();
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+    const lines = (await answer.text()).split('\n');
+    assert.deepEqual(
+      [answer.status, lines[0], lines[1], lines[10], lines.length],
+      [503, 'not ready', 'group-0: waiting for discovery: no answer yet', 'and 3 more', 12],
+    );
+  } finally {
+    await waits.stop();
+  }
+});

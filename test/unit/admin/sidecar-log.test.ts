@@ -30,7 +30,7 @@ test('the log says once that sidecars are behind, who was lost, and that none is
   const [a, b] = ['a', 'b'].map((node, i) => {
     const stream = {};
     const peer = `10.9.0.1:${i}`;
-    sidecars.joined(stream, { node, cluster: '', identity: '10.9.0.1', peer, kind: 'ads' });
+    sidecars.joined(stream, { node, cluster: '', zone: '', identity: '10.9.0.1', peer, kind: 'ads' });
     return stream;
   }) as [object, object];
   const take = (stream: object, version: string): void =>

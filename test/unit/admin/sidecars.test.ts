@@ -20,6 +20,7 @@ function join(peer: string, change: Partial<SidecarStream> = {}): object {
   sidecars.joined(stream, {
     node: 'sidecar',
     cluster: 'c',
+    zone: '',
     identity: '10.9.0.1',
     peer,
     kind: 'ads',
@@ -175,4 +176,33 @@ test('of many groups only some are shown; one that is gone is forgotten', () => 
     state().shown[0]?.groups.map(({ name }) => name),
     ['g29'],
   );
+});
+
+test('a sidecar of a zone with an assignment of its own is behind by that one, others by theirs', () => {
+  const here = join('10.0.0.1:1', { zone: 'a' });
+  const there = join('10.0.0.2:1', { zone: 'b' });
+  sidecars.published('llama', 'v1', new Map([['a', 'a1']]));
+  sidecars.acknowledged(here, EDS, new Map([['llama', 'a1']]));
+  sidecars.acknowledged(there, EDS, new Map([['llama', 'v1']]));
+  sidecars.published('llama', 'v2', new Map([['a', 'a1']]));
+  nowMs += 10_000;
+  assert.deepEqual(
+    sidecars.behind.map(({ of }) => of.zone),
+    ['b'],
+  );
+  sidecars.acknowledged(there, EDS, new Map([['llama', 'v2']]));
+  assert.equal(sidecars.counts.behind, 0);
+  sidecars.published('llama', 'v2', new Map([['a', 'a2']]));
+  nowMs += 10_000;
+  assert.deepEqual(
+    sidecars.behind.map(({ of }) => of.zone),
+    ['a'],
+  );
+  // its zone has no assignment of its own any more
+  sidecars.published('llama', 'v2');
+  nowMs += 10_000;
+  assert.equal(sidecars.counts.behind, 1);
+  sidecars.acknowledged(here, EDS, new Map([['llama', 'v2']]));
+  nowMs += 1000;
+  assert.equal(sidecars.counts.behind, 0);
 });

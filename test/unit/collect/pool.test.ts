@@ -105,3 +105,33 @@ test('a collector that nobody needs any more ends', async (t) => {
   await bench.pool.stop();
   assert.equal(bench.runs.length, 1);
 });
+
+test('a backend that says itself where its page is, is asked there, and elsewhere when it says so', async () => {
+  const bench = new Bench(1);
+  const other = new GaugeBackend('127.0.40.1');
+  await Promise.all([bench.start(), other.start()]);
+  const asked: (string | undefined)[] = [];
+  other.metrics = ({ url }, response) => {
+    asked.push(url);
+    response.writeHead(404).end();
+  };
+  const group = bench.group('llama', [0]);
+  const at = (metrics: { readonly port: number; readonly path?: string }): ServerGroup => ({
+    ...group,
+    servers: group.servers.map((server) => ({ ...server, metrics })),
+  });
+  try {
+    bench.pool.configure([at({ port: other.port, path: '/metrics' })]);
+    await waitFor('the first page', () => bench.runs.length > 0);
+    assert.deepEqual(bench.scrapes, [0]);
+    assert.ok(asked.every((url) => url?.startsWith('/metrics')));
+    bench.pool.configure([group]);
+    await waitFor('its own page', () => bench.scrapes[0] !== 0);
+    const known = asked.length;
+    bench.pool.configure([at({ port: other.port }), bench.group('mistral', [0])]);
+    await waitFor('the other page again', () => asked.length > known);
+  } finally {
+    await bench.end();
+    await other.stop();
+  }
+});

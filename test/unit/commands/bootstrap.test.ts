@@ -197,6 +197,27 @@ for (const mode of ['ads', 'eds'] as const) {
   });
 }
 
+const deployedTls = fileURLToPath(new URL('../../../deploy/examples/tls.yaml', import.meta.url));
+
+for (const mode of ['ads', 'eds'] as const) {
+  test(`deploy/envoy/${mode}-tls.yaml is what the command prints for deploy/examples/tls.yaml`, async () => {
+    const files = { ca: '/etc/envoy/ca.crt', cert: '/etc/envoy/sidecar.crt', key: '/etc/envoy/sidecar.key' };
+    const xds = 'plimsoll.example:18000';
+    const group = mode === 'eds' ? { group: 'llama' } : {};
+    const { code, out, err } = await run({ config: deployedTls, mode, ...group, xds, ...files, json: false });
+    assert.deepEqual({ code, err }, { code: 0, err: '' });
+    assertFile(new URL(`../../../deploy/envoy/${mode}-tls.yaml`, import.meta.url), out);
+  });
+}
+
+test('--zone is where the sidecar says that it runs', async () => {
+  const { out } = await run({ config: deployed, mode: 'ads', zone: 'eu-west-1a', json: true });
+  const { node } = JSON.parse(out) as { readonly node: object };
+  assert.deepEqual(node, { id: 'sidecar', cluster: 'inference', locality: { zone: 'eu-west-1a' } });
+  const empty = await run({ config: deployed, mode: 'ads', zone: '', json: true });
+  assert.equal(empty.err, 'plimsoll bootstrap: --zone must not be empty: leave it out where there is none\n');
+});
+
 test('options that do not go with the configuration: exit code 64, nothing printed', async () => {
   assert.deepEqual(await run({ config: deployed, mode: 'eds', group: 'lama', json: false }), {
     code: 64,

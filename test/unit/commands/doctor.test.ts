@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { doctor, type DoctorOptions } from '../../../src/commands/doctor.ts';
 import { doctorText } from '../../../src/commands/doctor-text.ts';
+import type { State } from '../../../src/admin/state-shape.ts';
 import { type DumpParts, envoyPages } from '../../support/envoy-pages.ts';
+import { scriptedGroup, scriptedSidecar, scriptedState } from '../../support/scripted-state.ts';
 
 /** By path, without the query. */
 let answers: Readonly<Record<string, unknown>> = {};
@@ -42,7 +44,7 @@ async function run(options: Partial<DoctorOptions> = {}) {
   let out = '';
   let err = '';
   const exit = await doctor(
-    { envoyAdmin: `http://${address}`, json: false, color: false, ...options },
+    { envoyAdmin: `http://${address}`, admin: [], json: false, color: false, ...options },
     { out: (text) => (out += text), err: (text) => (err += text) },
   );
   const hidden = (text: string) => text.replaceAll(address, 'ENVOY');
@@ -113,7 +115,7 @@ const BAD: readonly (readonly [name: string, options: Partial<DoctorOptions>, er
     { envoyAdmin: 'ftp://x' },
     /^plimsoll doctor: --envoy-admin must be like http:.* is ftp:\/\/x\n$/,
   ],
-  ['another no URL', { admin: 'http://' }, /^plimsoll doctor: --admin must be like /],
+  ['another no URL', { admin: ['http://'] }, /^plimsoll doctor: --admin must be like /],
   ['a token for nobody', { bearerTokenFile: 'x' }, /--ca and --bearer-token-file are for --admin URL\n$/],
 ];
 
@@ -152,12 +154,60 @@ describe('nobody to ask', () => {
 
   test('no Plimsoll: an error, and Envoy is looked at all the same', async () => {
     envoyAnswers();
-    const { exit, out } = await run({ admin: await closedAddress() });
+    const { exit, out } = await run({ admin: [await closedAddress()] });
     assert.equal(exit, 1);
     assert.match(out, /^✗ plimsoll: http:\S+ cannot be asked: connect ECONNREFUSED \S+; should be /m);
     assert.match(out, /^✓ healthy_panic_threshold: 0 %$/m);
-    const { out: other } = await run({ admin: `http://${address}` });
+    const { out: other } = await run({ admin: [`http://${address}`] });
     assert.match(other, /^✗ plimsoll: http:\/\/ENVOY answered 404: that is not Plimsoll's admin address/m);
+  });
+});
+
+describe('two replicas', () => {
+  /** Of one with this version, and a sidecar of that node, if any, which has that one or another. */
+  function stateOf(version: string, node?: string, has = version): State {
+    const published = { version, at: 1, reason: null, firstAcknowledgementSeconds: null };
+    const groups = [{ name: 'llama', version: has, behindSince: null }];
+    const sidecars = node === undefined ? [] : [scriptedSidecar(node, { groups })];
+    const { sidecars: others, ...state } = scriptedState([scriptedGroup('llama', 1, { published })]);
+    return { ...state, sidecars: { ...others, shown: sidecars } };
+  }
+
+  async function ask(...replicas: readonly ('a' | 'b')[]) {
+    const { exit, out } = await run({ admin: replicas.map((name) => `http://${address}/${name}`) });
+    return { exit, version: /^.*version_text: .*$/m.exec(out)?.[0] };
+  }
+
+  test('the one that serves the sidecar is compared, whatever the others have', async () => {
+    envoyAnswers();
+    answers = { ...answers, '/a/state': stateOf('v1', 'sidecar'), '/b/state': stateOf('v2', 'another') };
+    for (const replicas of [['a'], ['a', 'b'], ['b', 'a']] as const) {
+      assert.deepEqual(await ask(...replicas), { exit: 0, version: '✓ version_text: v1, as published' });
+    }
+    const { exit, version } = await ask('b');
+    assert.equal(exit, 0);
+    assert.match(version ?? '', /^✓ version_text: v1, not compared: /);
+  });
+
+  test('a sidecar that is behind where it is served is an error, though another one has its version', async () => {
+    envoyAnswers();
+    answers = { ...answers, '/a/state': stateOf('v2', 'sidecar', 'v1'), '/b/state': stateOf('v1') };
+    assert.deepEqual(await ask('b', 'a'), { exit: 1, version: '✗ version_text: v1; should be v2' });
+  });
+
+  test('another sidecar with the same node id is none that is compared', async () => {
+    envoyAnswers();
+    answers = { ...answers, '/a/state': stateOf('v3', 'sidecar', 'v2') };
+    assert.match((await ask('a')).version ?? '', /^✓ version_text: v1, not compared: /);
+  });
+
+  test('one that does not answer is an error, and the other one is asked all the same', async () => {
+    envoyAnswers();
+    answers = { ...answers, '/a/state': stateOf('v1', 'sidecar') };
+    const { exit, out } = await run({ admin: [`http://${address}/a`, `http://${address}/b`] });
+    assert.equal(exit, 1);
+    assert.match(out, /^✗ plimsoll: http:\/\/ENVOY\/b answered 404/m);
+    assert.match(out, /^✓ version_text: v1, as published$/m);
   });
 });
 

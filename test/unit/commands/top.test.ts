@@ -217,6 +217,7 @@ test('nothing that the server says reaches the terminal unescaped, in any form',
   made.state.sidecars.joined(stream, {
     node: bad,
     cluster: bad,
+    zone: bad,
     identity: bad,
     peer: '10.0.0.1:1',
     kind: 'ads',

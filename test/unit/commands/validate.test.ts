@@ -63,7 +63,10 @@ ServerGroups:
     Mode: Active
     RetryAfterSeconds: 1
     OutlierDetection: true
+    Mesh: None
+    Locality: None
     AllowLinkLocal: false
+    DrainSeconds: 30
     Servers:
       - {Address: 10.0.3.11, Port: 8000, Weight: 100}
       - {Address: 2001:db8::1, Port: 8000, Weight: 100}

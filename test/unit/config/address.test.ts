@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { overlaps, parseDestination, parseIp, parseListen } from '../../../src/config/address.ts';
+import { overlaps, parseListen } from '../../../src/config/address.ts';
+import { parseDestination, parseIp } from '../../../src/runtime/ip-address.ts';
 import { formatHostPort } from '../../../src/runtime/host-port.ts';
 
 const CANONICAL: readonly (readonly [string, string])[] = [

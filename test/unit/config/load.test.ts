@@ -62,6 +62,12 @@ test('a file becomes a configuration with every default', () => {
         envoyLbPolicy: 'LeastRequest',
         retryAfterSeconds: 1,
         outlierDetection: true,
+        healthCheck: undefined,
+        mesh: 'None',
+        locality: 'None',
+        allowLinkLocal: false,
+        drainSeconds: 30,
+        discovery: undefined,
         servers: [
           { id: '10.0.3.11:8000', address: '10.0.3.11', port: 8000, weight: 100 },
           { id: '10.0.3.12:8000', address: '10.0.3.12', port: 8000, weight: 100 },
@@ -145,6 +151,34 @@ test('every optional field', () => {
     runningRequests: { mark: 256, clear: 0 },
     admission: 'None',
   });
+});
+
+test('what sidecars are to do beside following weights', () => {
+  const { serverGroups, listeners } = good(
+    edit(
+      [
+        'Scheduler: Wrr',
+        'Locality: Prefer\n    Mesh: Istio\n    HealthCheck: {Path: /health, UnhealthyThreshold: 2}',
+      ],
+      ['12, Port: 8000', '12, Zone: eu-west-1b, Port: 8000'],
+      ['ServerGroup: llama', 'ServerGroup: llama, Affinity: {Header: X-Plimsoll-Backend}'],
+    ),
+  );
+  const [group] = serverGroups;
+  assert.deepEqual([group?.locality, group?.mesh], ['Prefer', 'Istio']);
+  assert.deepEqual(
+    group?.servers.map(({ zone }) => zone),
+    [undefined, 'eu-west-1b'],
+  );
+  assert.deepEqual(group?.healthCheck, {
+    path: '/health',
+    intervalSeconds: 5,
+    timeoutSeconds: 2,
+    unhealthyThreshold: 2,
+    healthyThreshold: 1,
+  });
+  // names of headers have no case; Envoy wants them in lower case
+  assert.equal(listeners[0]?.affinityHeader, 'x-plimsoll-backend');
 });
 
 test('marks of queued requests by Interval, unless given', () => {

@@ -2,9 +2,10 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { capacitiesOf, learnResiduals } from '../../../src/core/capacity.ts';
 import { backend } from '../../support/decisions.ts';
-import { backends, Fleet, one } from '../../support/fleet.ts';
+import { type Answer, backends, Fleet, one } from '../../support/fleet.ts';
 
 const all = () => true;
+const believed = (count: number) => new Float64Array(count).fill(1);
 const speedsOf = (...values: readonly number[]) => ({ values: Float64Array.from(values), basis: undefined });
 
 function learn(
@@ -12,11 +13,21 @@ function learn(
   deviations: readonly number[],
   learns: (index: number) => boolean = all,
   T = 1,
+  trusts: Float64Array = believed(deviations.length),
+  isCounted: (index: number) => boolean = all,
 ) {
   const shares = Float64Array.from(deviations, () => 1);
   let capacities: Float64Array = Float64Array.from(deviations, () => 1);
   for (let i = 0; i < times; i++) {
-    capacities = learnResiduals(capacities, Float64Array.from(deviations), shares, learns, T);
+    capacities = learnResiduals(
+      capacities,
+      Float64Array.from(deviations),
+      shares,
+      learns,
+      T,
+      trusts,
+      isCounted,
+    );
   }
   return [...capacities];
 }
@@ -54,7 +65,8 @@ test('what is no longer confirmed is forgotten: 1/e after 20 minutes', () => {
   const start = Math.log(1.1 / 0.9);
   const still = new Float64Array(2);
   const shares = Float64Array.from([1, 1]);
-  for (let i = 0; i < 1200; i++) capacities = learnResiduals(capacities, still, shares, all, 1);
+  for (let i = 0; i < 1200; i++)
+    capacities = learnResiduals(capacities, still, shares, all, 1, believed(2), all);
   const left = Math.log((capacities[0] ?? 0) / (capacities[1] ?? 0)) / start;
   assert.ok(Math.abs(left - Math.exp(-1)) < 0.01, `${left}`);
 });
@@ -64,6 +76,29 @@ test('who may not learn keeps the value but for the mean', () => {
   assert.ok(first >= second && second > third);
 });
 
+test('where no counter tells, 1.5 at most', () => {
+  const uncounted = () => false;
+  const [light = 0, heavy = 0] = learn(5000, [1, -1, -1, -1], all, 1, believed(4), uncounted);
+  assert.equal(light, 1.5);
+  assert.ok(heavy > 0.2 && heavy < 1, `${heavy}`);
+  const slow = learn(30, [0.4, -0.4], all, 1, believed(2), uncounted);
+  assert.deepEqual(slow, learn(30, [0.4, -0.4]), 'as fast as with one');
+});
+
+test('of one that is not believed what was learned upward is forgotten, to 1/e in two minutes', () => {
+  const shares = Float64Array.of(1, 1);
+  let residuals: Float64Array = Float64Array.of(1.5, 0.5);
+  const trusts = Float64Array.of(0, 1);
+  for (let i = 0; i < 120; i++)
+    residuals = learnResiduals(residuals, new Float64Array(2), shares, all, 1, trusts, all);
+  const [first = 0, second = 0] = residuals;
+  const plain = [1.5, 0.5].map((value) => value ** Math.exp(-0.1));
+  const ratio = 1.5 ** Math.exp(-1.1) / (plain[1] ?? 0);
+  assert.ok(Math.abs(first / second / ratio - 1) < 0.1, `${first / second}, not ${ratio}`);
+  const [low = 0] = learn(60, [-1, 1], all, 1, Float64Array.of(0, 1));
+  assert.ok(low < 0.7, 'downward it learns as ever');
+});
+
 test('a backend of configured weight 0 stands and is in no mean', () => {
   const capacities = learnResiduals(
     Float64Array.from([2, 1, 1]),
@@ -71,15 +106,17 @@ test('a backend of configured weight 0 stands and is in no mean', () => {
     Float64Array.from([0, 1, 1]),
     (index) => index !== 0,
     1,
+    believed(3),
+    all,
   );
   assert.equal(capacities[0], 2);
   assert.ok(Math.abs((capacities[1] ?? 0) + (capacities[2] ?? 0) - 2) < 1e-12);
 });
 
-/** Of equal speed, but the second has three times as much. */
+/** Of equal speed, but the second has longer prompts; more come to the first, as its weight says. */
 const lop = (step: number) => [
-  { running: 10, finished: step },
-  { running: 30, finished: 3 * step },
+  { running: 30, kvUtilization: 0.2, finished: 3 * step },
+  { running: 20, kvUtilization: 0.6, finished: 2 * step },
 ];
 
 test('the capacity is the residual times the speed over the mean, 0.2..3; the residual stands', () => {
@@ -120,13 +157,23 @@ test('nothing is learned under Linear, without answers, or from one that is miss
 });
 
 test('a newcomer learns only after its slow start', () => {
+  const answers = (step: number): readonly Answer[] => [
+    { running: 30, kvUtilization: 0.4, finished: 3 * step },
+    { running: 30, kvUtilization: 0.4, finished: 3 * step },
+    { running: 60, kvUtilization: 0.8, queued: 2, finished: 3 * step },
+  ];
   const fleet = new Fleet(2);
-  fleet.step(lop(0));
+  fleet.step(answers(0));
   fleet.reload(backends(3));
-  const young = fleet.steps(29, (step) => [...lop(step), { finished: step }]);
-  assert.ok(Math.abs(one(young, 2).capacity - 1) < 0.02, 'only the mean moves it');
-  const old = fleet.steps(60, (step) => [...lop(step), { finished: step }]);
-  assert.ok(one(old, 2).capacity > 1.1);
+  const residual = (count: number, of: Fleet, from: number): number =>
+    one(
+      of.steps(count, (step) => answers(from + step)),
+      2,
+    ).basis.residual;
+  const young = residual(29, fleet, 0);
+  assert.ok(Math.abs(young - 1) < 0.02, `only the mean moves it: ${young}`);
+  assert.ok(residual(29, new Fleet(3), 0) < 0.97, 'had it been there from the start');
+  assert.ok(residual(60, fleet, 29) < young - 0.03);
 });
 
 test('what is learned stays with the backend through a reload', () => {

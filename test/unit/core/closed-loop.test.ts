@@ -4,45 +4,9 @@ import { evaluatePlain } from '../../../src/core/evaluate.ts';
 import type { AdmissionPolicy, GroupDecision, PolicyName, Sample } from '../../../src/core/model.ts';
 import { backends, Fleet, loadAwareGroup } from '../../support/fleet.ts';
 import { random } from '../../support/random.ts';
+import { SLOTS, SlotEngine, STAY_SECONDS } from '../../support/slot-engine.ts';
 
-const SLOTS = 8;
-const STAY_SECONDS = 2;
 const TICK_SECONDS = 0.05;
-
-/** An engine with slots and a queue; each request needs so many seconds at full speed. */
-class Engine {
-  readonly #speed: number;
-  readonly #queue: number[] = [];
-  #running: number[] = [];
-  #finished = 0;
-
-  constructor(speed: number) {
-    this.#speed = speed;
-  }
-
-  admit(work: number): void {
-    this.#queue.push(work);
-  }
-
-  tick(seconds: number): void {
-    const left = this.#running.map((work) => work - seconds * this.#speed).filter((work) => work > 0);
-    this.#finished += this.#running.length - left.length;
-    this.#running = left;
-    while (this.#running.length < SLOTS && this.#queue.length > 0)
-      this.#running.push(this.#queue.shift() ?? 0);
-  }
-
-  get sample(): Sample {
-    const held = this.#running.reduce((sum, work) => sum + work, 0);
-    return {
-      queued: this.#queue.length,
-      running: this.#running.length,
-      kvUtilization: Math.min(1, held / (3 * SLOTS * STAY_SECONDS)),
-      finished: this.#finished,
-      latency: undefined,
-    };
-  }
-}
 
 interface Result {
   readonly decisions: readonly GroupDecision[];
@@ -57,7 +21,7 @@ function simulate(
   decide: (samples: readonly Sample[]) => GroupDecision,
 ): Result {
   const next = random(42);
-  const engines = speeds.map((speed) => new Engine(speed));
+  const engines = speeds.map((speed) => new SlotEngine(speed));
   const capacity = (speeds.reduce((sum, speed) => sum + speed, 0) * SLOTS) / STAY_SECONDS;
   const decisions: GroupDecision[] = [];
   const refused: number[] = [];

@@ -15,6 +15,7 @@ function proposal(
     health: weights.map((_, index) => health[index] ?? 'HEALTHY'),
     weights: Float64Array.from(weights, (weight) => weight / mean),
     dropShare,
+    draining: [],
   };
 }
 

@@ -8,11 +8,10 @@ const FLEET = [backend(1), backend(2), backend(3, { weight: 50 })];
 
 /** A step's answers: the same load each time, by engines at work. */
 function unequal(step: number): readonly Answer[] {
-  const finished = 10 * step;
   return [
-    { running: 2, finished },
-    { running: 40, finished },
-    { running: 8, finished },
+    { running: 20, kvUtilization: 0.2, finished: 20 * step },
+    { running: 20, queued: 3, kvUtilization: 0.8, finished: 20 * step },
+    { running: 10, kvUtilization: 0.2, finished: 10 * step },
   ];
 }
 

@@ -51,13 +51,13 @@ test('one stuck backend counts as 10 and three medians', () => {
 });
 
 test('only fresh samples that count are in it', () => {
-  const others = (['last', 'worst', 'mean', 'frozen', 'aside', 'removed', 'none'] as const).map((use) => ({
+  const others = (['worst', 'mean', 'frozen', 'aside', 'removed', 'none'] as const).map((use) => ({
     now: { queued: 99, finished: 99 },
     past: {},
     use,
   }));
   assert.deepEqual(overload([...others, { now: { queued: 3 } }]), {
-    members: 7,
+    members: 6,
     backends: 1,
     marked: 0,
     medianQueued: 3,
@@ -67,6 +67,16 @@ test('only fresh samples that count are in it', () => {
   });
   assert.deepEqual(view(others), { kind: 'unseen' });
   assert.deepEqual(view([]), { kind: 'unseen' });
+});
+
+test('one that does not answer for the first time counts by its last sample, and for nothing that finished', () => {
+  const silent = { now: { queued: 9, finished: 99 }, past: {}, use: 'last' as const };
+  const { backends, medianQueued, meanQueued, finished, seconds } = overload([
+    silent,
+    { now: { queued: 3 } },
+  ]);
+  assert.deepEqual([backends, medianQueued, meanQueued, finished, seconds], [2, 3, 6, 0, 0]);
+  assert.deepEqual(view([silent]), { kind: 'unseen' });
 });
 
 test('those above their mark are counted', () => {

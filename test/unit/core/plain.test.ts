@@ -51,3 +51,12 @@ test('nobody to send to: an empty assignment', () => {
   assert.deepEqual(evaluatePlain(plain([backend(1, { weight: 0 })]), 5).assignment.endpoints, []);
   assert.equal(evaluatePlain(plain(backends(2)), 5).backends.length, 2);
 });
+
+test('it says why it is published', () => {
+  const first = evaluatePlain(plain([backend(11), backend(12)]), 0);
+  const again = (servers: readonly Backend[]) => evaluatePlain(plain(servers), 1, first.assignment).publish;
+  assert.equal(first.publish, 'first');
+  assert.equal(again([backend(11), backend(12, { weight: 50 })]), 'configuration');
+  assert.equal(again([backend(11), backend(12, { draining: true })]), 'membership');
+  assert.equal(again([backend(11)]), 'membership');
+});

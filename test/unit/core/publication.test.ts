@@ -17,7 +17,7 @@ function proposal(
   return proposalOf(roster, Float64Array.from(weights), (index) => health[index] ?? 'HEALTHY', dropShare);
 }
 
-const published = (of: Proposal) => publicationOf('llama', of);
+const published = (of: Proposal) => publicationOf({ name: 'llama' }, of);
 
 test('a proposal holds those with a weight, of mean 1', () => {
   const { backends: chosen, health, weights } = proposal([1, 0, 3], ['UNHEALTHY', 'HEALTHY', 'HEALTHY']);
@@ -87,10 +87,10 @@ test('another share never goes out with the same weights, which Envoy would not 
     if (twin === undefined) continue;
     collisions++;
     const before = published(shedding(twin));
-    const next = publicationOf('llama', shedding(thousandths), before);
+    const next = publicationOf({ name: 'llama' }, shedding(thousandths), before);
     assert.notEqual(weightsOf(next), weightsOf(before), `${twin} and ${thousandths} thousandths`);
     assert.equal(
-      weightsOf(publicationOf('llama', shedding(twin), before)),
+      weightsOf(publicationOf({ name: 'llama' }, shedding(twin), before)),
       weights,
       'the same share, the same bytes',
     );

@@ -96,6 +96,19 @@ test('all frozen: it ends', () => {
   assert.deepEqual(standstill.admission, { kind: 'off', figures: undefined });
 });
 
+test('half of them frozen: what was refused for their queues is not refused any more', () => {
+  const { fleet } = overloaded(4);
+  const answers = (step: number) => [busy(3, 40), busy(3, 40), busy(3 + step, 1), busy(3 + step, 1)];
+  const before = fleet.steps(10, answers);
+  assert.ok(shareOf(before) > 0.5, 'they still count');
+  const decision = fleet.steps(3, (step) => answers(step + 10));
+  assert.deepEqual(
+    decision.backends.map(({ frozen }) => frozen),
+    [true, true, false, false],
+  );
+  assert.equal(shareOf(decision), 0);
+});
+
 test('frozen, silent and zero-weight backends have no part in it', () => {
   const { fleet } = overloaded(4, 1);
   const decision = fleet.steps(14, (step) => [busy(1 + step, 2), busy(1 + step, 2), busy(1, 500), 'timeout']);
@@ -140,6 +153,19 @@ test('while a share is refused only a queue unlike the others’ makes UNHEALTHY
 test('one stuck backend of two is marked, and nothing is refused', () => {
   const decision = new Fleet(2, MARKING).steps(5, (step) => [busy(step, 200), busy(step, 0)]);
   assert.deepEqual(healths(decision), ['UNHEALTHY', 'HEALTHY']);
+  assert.equal(decision.admission.kind, 'off');
+});
+
+test('half of ten are stuck, and one of the others does not answer for once: that makes no majority', () => {
+  const answers = (step: number, last: Answer): readonly Answer[] => [
+    ...Array.from({ length: 5 }, () => busy(step, 200)),
+    ...Array.from({ length: 4 }, () => busy(step, 0)),
+    last,
+  ];
+  const fleet = new Fleet(10, MARKING);
+  fleet.steps(3, (step) => answers(step, busy(step, 0)));
+  const decision = fleet.step(answers(3, 'timeout'));
+  assert.equal(healths(decision).filter((health) => health === 'UNHEALTHY').length, 5);
   assert.equal(decision.admission.kind, 'off');
 });
 

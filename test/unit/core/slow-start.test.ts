@@ -98,11 +98,11 @@ test('when all are new none is limited', () => {
   );
 });
 
-test('one that leaves and comes back has joined again', () => {
+test('one that leaves and comes back after more than a minute has joined again', () => {
   const fleet = new Fleet(3);
   fleet.steps(40, work(3));
   fleet.reload(backends(2));
-  fleet.step(work(2)(0));
+  fleet.steps(61, work(2));
   fleet.reload(backends(3));
   assert.equal(one(fleet.step(work(3)(1)), 2).slowStart, 0.1);
 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type BackendMemory, newMemory } from '../../../src/core/memory.ts';
 import type { Sample } from '../../../src/core/model.ts';
+import { progressesOf } from '../../../src/core/progress.ts';
 import { initialPaces, observePaces, type Paces, speedsOf } from '../../../src/core/speed.ts';
 import { backend } from '../../support/decisions.ts';
 import { type Answer, backends, Fleet, one, sampleOf } from '../../support/fleet.ts';
@@ -26,9 +27,10 @@ interface StepOptions {
 /** What is known of one backend after two samples. */
 function step(past: Partial<Sample>, present: Partial<Sample>, options: StepOptions = {}): readonly number[] {
   const { seconds = 1, counts = all, from = initialPaces(1), intervalSeconds = 1 } = options;
-  const memories = { past: [memoryOf(past, 0)], present: [memoryOf(present, 1000 * seconds)] };
+  const memories = [[memoryOf(past, 0)], [memoryOf(present, 1000 * seconds)]] as const;
+  const progresses = progressesOf(...memories, Float64Array.of(1), intervalSeconds);
   const times = { elapsedSeconds: seconds, intervalSeconds };
-  const { finished, runningSeconds } = observePaces(from, memories, counts, times);
+  const { finished, runningSeconds } = observePaces(from, progresses, counts, times);
   return [...finished, ...runningSeconds];
 }
 
@@ -294,7 +296,7 @@ describe('in a group', () => {
     );
   });
 
-  test('it stays with a backend through a reload; who leaves and returns begins anew', () => {
+  test('it stays with a backend through a reload; who returns after more than a minute begins anew', () => {
     const fleet = new Fleet(2);
     const answers = trace([10, 5], 16);
     const learned = fleet.steps(60, answers);
@@ -309,7 +311,7 @@ describe('in a group', () => {
     assert.ok(one(joined, 1).basis.speed > 1.1 && one(joined, 0).basis.speed < 0.9);
     assert.deepEqual(one(joined, 2).basis.pace, { finished: 0, runningSeconds: 0 });
     fleet.reload(backends(1));
-    fleet.step([fast]);
+    fleet.steps(61, [fast]);
     fleet.reload(backends(2));
     const returned = fleet.step([fast, slow]);
     assert.deepEqual(one(returned, 1).basis.pace, { finished: 0, runningSeconds: 0 });

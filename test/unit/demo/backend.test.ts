@@ -242,6 +242,25 @@ test('a failing backend resets what is inside, answers 500 at once and looks idl
   assert.equal((await complete(backend, 10, 10)).status, 200);
 });
 
+test('answers have the headers that are asked for, of each request its own', async () => {
+  const backend = await start({ answerHeaders: ({ headers }) => ({ 'x-of': String(headers['x-number']) }) });
+  const of = async (number: string, path: string, method: 'GET' | 'POST') => {
+    const lengths = { 'x-prompt-tokens': '5', 'x-output-tokens': '2' };
+    const headers = { ...lengths, 'x-number': number };
+    const answer = await request(`http://${backend.id}${path}`, { method, headers });
+    await answer.body.dump();
+    return answer.headers['x-of'];
+  };
+  assert.deepEqual(
+    [
+      await of('1', '/v1/completions', 'POST'),
+      await of('2', '/v1/completions', 'POST'),
+      await of('3', '/no', 'GET'),
+    ],
+    ['1', '2', '3'],
+  );
+});
+
 test('a client can be told of a token', async () => {
   const backend = await start();
   const headers = { 'x-prompt-tokens': '10', 'x-output-tokens': '6', 'x-tell-at-token': '3' };

@@ -9,7 +9,9 @@ import { type EnvoyPages, readView } from '../../../src/doctor/read-view.ts';
 import { type DumpParts, envoyPages, type Tree } from '../../support/envoy-pages.ts';
 
 const PLIMSOLL: PlimsollView = {
-  groups: new Map([['llama', { versions: ['v1'], envoyLbPolicy: 'LeastRequest' }]]),
+  groups: new Map([
+    ['llama', { acknowledged: ['v1'], versions: ['v1'], envoyLbPolicy: 'LeastRequest', zones: [] }],
+  ]),
 };
 
 function findingsOf(change?: (parts: DumpParts) => void, plimsoll?: PlimsollView): readonly Finding[] {
@@ -47,6 +49,28 @@ function mapper(filter: Tree, fields: Tree = {}): Tree {
   const headers = [{ header: { key: 'Retry-After', value: '1' } }];
   return { filter, body: { inline_string: 'none' }, headers_to_add: headers, ...fields };
 }
+
+/** Another way to the control plane. */
+function grpcService(service: Tree): Tree {
+  return { eds_cluster_config: { eds_config: { api_config_source: { grpc_services: [service] } } } };
+}
+
+function google(target: string, fields: Tree = {}): Tree {
+  const service = {
+    target_uri: target,
+    stat_prefix: 'plimsoll_xds',
+    channel_args: { args: { 'grpc.keepalive_time_ms': { int_value: '30000' } } },
+    ...fields,
+  };
+  return grpcService({ google_grpc: service });
+}
+
+function sessions(fields: Tree): Tree {
+  const type = 'type.googleapis.com/envoy.extensions.filters.http.stateful_session.v3.StatefulSession';
+  return { http_filters: [{ typed_config: { '@type': type, ...fields } }] };
+}
+
+const LOCAL_CLUSTER = { bootstrap: { cluster_manager: { local_cluster_name: 'inference' } } };
 
 const flags = (...of: readonly string[]): Tree => ({ response_flag_filter: { flags: of } });
 const status = (op: string | undefined, value: number): Tree => ({
@@ -122,14 +146,33 @@ const CHANGES: readonly (readonly [string, (parts: DumpParts) => void, ...faults
     'error connected_state: not connected to the control plane',
   ],
   [
-    'a control plane that is no cluster',
-    ({ cluster }) =>
-      put(cluster, {
-        eds_cluster_config: {
-          eds_config: { api_config_source: { grpc_services: [{ google_grpc: { target_uri: 'x' } }] } },
-        },
-      }),
+    'a control plane that is no cluster of this Envoy',
+    ({ cluster }) => put(cluster, grpcService({ envoy_grpc: { cluster_name: 'gone' } })),
     'warning control plane: unknown',
+  ],
+  ['google_grpc to this machine', ({ cluster }) => put(cluster, google('dns:///localhost:18000'))],
+  ['google_grpc to a Unix socket', ({ cluster }) => put(cluster, google('unix:///run/xds'))],
+  [
+    'google_grpc to another machine',
+    ({ cluster }) => put(cluster, google('dns:///localhost.example:18000')),
+    'warning tls: none, to dns:///localhost.example:18000',
+  ],
+  [
+    'google_grpc with TLS',
+    ({ cluster }) => put(cluster, google('plimsoll:18000', { channel_credentials: { ssl_credentials: {} } })),
+  ],
+  [
+    'google_grpc without pings',
+    ({ cluster }) => put(cluster, google('ipv6:[::1]:18000', { channel_args: undefined })),
+    'warning channel_args: google_grpc, without grpc.keepalive_time_ms',
+  ],
+  [
+    'google_grpc that is not connected',
+    ({ cluster, stats }) => {
+      put(cluster, google('127.0.0.1:18000'));
+      put(stats, { 'cluster.llama.control_plane.connected_state': 0 });
+    },
+    'error connected_state: not connected to the control plane',
   ],
   // ---- the source
   [
@@ -162,6 +205,76 @@ const CHANGES: readonly (readonly [string, (parts: DumpParts) => void, ...faults
     'subsets',
     ({ cluster }) => put(cluster, { lb_subset_config: {} }),
     'warning locality_weighted_lb_config: not set, but lb_subset_config is',
+  ],
+  [
+    'a zone that is chosen first',
+    ({ cluster }) => put(cluster, { common_lb_config: { locality_weighted_lb_config: {} } }),
+    'warning locality_weighted_lb_config: set',
+  ],
+  [
+    'an Envoy that routes by zone',
+    ({ cluster, sections }) => {
+      put(sections[0] ?? {}, LOCAL_CLUSTER);
+      put(cluster, { common_lb_config: { zone_aware_lb_config: undefined } });
+    },
+    'error zone_aware_lb_config: not set, so 100 %, and the bootstrap has a local_cluster_name',
+  ],
+  [
+    'one that does so by an extension, in part',
+    ({ cluster, sections }) => {
+      put(sections[0] ?? {}, LOCAL_CLUSTER);
+      const routing = { zone_aware_lb_config: { routing_enabled: { value: 20 } } };
+      const bias = { active_request_bias: { default_value: 2 } };
+      put(cluster, balancing('LeastRequest', { ...bias, locality_lb_config: routing }));
+    },
+    'error zone_aware_lb_config: routing_enabled 20 %, and the bootstrap has a local_cluster_name',
+  ],
+  [
+    'one that could and does not',
+    ({ cluster, sections }) => {
+      put(sections[0] ?? {}, LOCAL_CLUSTER);
+      put(cluster, { common_lb_config: { zone_aware_lb_config: { routing_enabled: {} } } });
+    },
+  ],
+  [
+    "Envoy's own health checks",
+    ({ cluster }) =>
+      put(cluster, {
+        health_checks: [{ interval: '5s', no_traffic_interval: '5s' }],
+        ignore_health_on_host_removal: true,
+      }),
+  ],
+  [
+    'health checks as Envoy has them by default',
+    ({ cluster }) => put(cluster, { health_checks: [{ interval: '5s', no_traffic_interval: '5s' }, {}] }),
+    'warning health_checks: set, without ignore_health_on_host_removal',
+    'warning health_checks: no_traffic_interval not set, so 60 s',
+  ],
+  [
+    'health checks at long intervals',
+    ({ cluster }) =>
+      put(cluster, { health_checks: [{ no_traffic_interval: '20s' }], ignore_health_on_host_removal: true }),
+    'warning health_checks: no_traffic_interval 20 s',
+  ],
+  [
+    'health checks that cannot be read',
+    ({ cluster }) => put(cluster, { health_checks: [{ no_traffic_interval: 5 }] }),
+    'warning health_checks: unknown',
+  ],
+  ['sessions', ({ manager }) => put(manager, sessions({}))],
+  [
+    'sessions that do not move',
+    ({ manager }) => put(manager, sessions({ strict: true })),
+    'error stateful_session: strict',
+  ],
+  [
+    'sessions that go on to backends that are out',
+    ({ manager, cluster }) => {
+      put(manager, sessions({}));
+      const statuses = ['UNKNOWN', 'HEALTHY', 'DEGRADED', 'DRAINING', 'UNHEALTHY'];
+      put(cluster, { common_lb_config: { override_host_status: { statuses } } });
+    },
+    'error override_host_status: DRAINING, UNHEALTHY',
   ],
   [
     'an extension that nobody knows',
@@ -297,8 +410,26 @@ describe('what is found', () => {
     test(name, () => assert.deepEqual(faultsOf(findingsOf(change)), faults));
   }
 
+  test('a control plane with several addresses on this machine', () => {
+    const at = (address: string) => ({
+      endpoint: { address: { socket_address: { address, port_value: 18_000 } } },
+    });
+    for (const [hosts, words] of [
+      [['127.0.0.5'], '127.0.0.5:18000 is on this machine'],
+      [['127.0.0.5', '127.0.0.6'], '127.0.0.5:18000, 127.0.0.6:18000 are on this machine'],
+    ] as const) {
+      const endpoints = [{ lb_endpoints: hosts.map((host) => at(host)) }];
+      const findings = findingsOf(({ controlPlane }) =>
+        put(controlPlane, { load_assignment: { endpoints } }),
+      );
+      assert.equal(findings.find(({ check }) => check === 'tls')?.is, `none, and ${words}`);
+    }
+  });
+
   test('what Plimsoll has not published cannot be compared', () => {
-    const plimsoll = { groups: new Map([['llama', { versions: [], envoyLbPolicy: undefined }]]) };
+    const plimsoll = {
+      groups: new Map([['llama', { acknowledged: [], versions: [], envoyLbPolicy: undefined, zones: [] }]]),
+    };
     assert.deepEqual(faultsOf(findingsOf(undefined, plimsoll)), ['warning version_text: unknown']);
   });
 
@@ -322,8 +453,20 @@ describe('what is found', () => {
     ]);
   });
 
+  test('what another replica has published is no error, and is not compared', () => {
+    const group = { acknowledged: ['v2'], versions: ['v2'], envoyLbPolicy: undefined, zones: [] };
+    const plimsoll = { groups: new Map([['llama', group]]) };
+    assert.deepEqual(faultsOf(findingsOf(undefined, plimsoll)), []);
+    const version = findingsOf(undefined, plimsoll).find(({ check }) => check === 'version_text');
+    assert.match(version?.is ?? '', /^v1, not compared: .*; give --admin URL for each$/);
+    const behind = { groups: new Map([['llama', { ...group, acknowledged: ['v1'] }]]) };
+    assert.deepEqual(faultsOf(findingsOf(undefined, behind)), ['error version_text: v1']);
+    const refused = ({ stats }: DumpParts) => put(stats, { 'cluster.llama.update_rejected': 3 });
+    assert.deepEqual(faultsOf(findingsOf(refused, plimsoll)), ['error update_rejected: 3']);
+  });
+
   test('what Envoy holds may be what was published just before', () => {
-    const group = { versions: ['v1', 'v2'], envoyLbPolicy: undefined };
+    const group = { acknowledged: [], versions: ['v1', 'v2'], envoyLbPolicy: undefined, zones: [] };
     assert.deepEqual(faultsOf(findingsOf(undefined, { groups: new Map([['llama', group]]) })), []);
   });
 
@@ -434,4 +577,22 @@ test('whatever an Envoy prints, it is judged without an exception', () => {
     ),
     { numRuns: 300, seed: 7 },
   );
+});
+
+describe('where a group has zones', () => {
+  const inZones: PlimsollView = {
+    groups: new Map([
+      ['llama', { acknowledged: ['v1'], versions: ['v1'], envoyLbPolicy: 'LeastRequest', zones: ['a', 'b'] }],
+    ]),
+  };
+  for (const [name, locality, ...faults] of [
+    ['its own', { zone: 'a' }],
+    ['none', {}, 'warning locality.zone: the node has none'],
+    ['another one', { zone: 'c' }, 'warning locality.zone: c, in which the group has no backend'],
+  ] as const) {
+    test(`a node with ${name}`, () => {
+      const findings = findingsOf(({ server }) => put(server, { node: { locality } }), inZones);
+      assert.deepEqual(faultsOf(findings), faults);
+    });
+  }
 });

@@ -39,7 +39,24 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: [],
     packages: [...NODE, 'yaml', 'zod'],
   },
-  discovery: { ours: ['discovery/', 'core/model.ts', 'runtime/'], types: [], packages: NODE },
+  discovery: {
+    ours: [
+      'discovery/',
+      'core/model.ts',
+      'runtime/',
+      'config/mistake.ts',
+      'config/parsed-list.ts',
+      'config/server-list.ts',
+      'config/target-groups.ts',
+    ],
+    types: [],
+    packages: NODE,
+  },
+  'discovery/kubernetes': {
+    ours: ['discovery/', 'core/model.ts', 'runtime/'],
+    types: [],
+    packages: [...NODE, 'yaml'],
+  },
   collect: {
     ours: ['collect/', 'core/model.ts', 'core/limits.ts', 'runtime/'],
     types: [],

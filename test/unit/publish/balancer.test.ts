@@ -63,7 +63,7 @@ class Bench {
     log: silentLogger,
     observer: {
       evaluated: (decision) => this.evaluated.push(decision),
-      published: ({ serverGroup }, version) => this.published.push({ serverGroup, version }),
+      published: ({ serverGroup }, { version }) => this.published.push({ serverGroup, version }),
       acknowledgedAfter: (serverGroup, seconds) => this.delays.push([serverGroup, seconds]),
       applied: (serverGroup, { collect, publish, sidecars }) =>
         this.applied.push([serverGroup, ...[collect, publish, sidecars].map((of) => Math.round(of * 1000))]),
@@ -173,7 +173,7 @@ test('the first acknowledgement of what a collection changed is the delay that t
   bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
   const version = bench.published.at(-1)?.version ?? '';
   const atMs = bench.clock.now() + 980;
-  bench.balancer.acknowledged('llama', version, { stream: {}, subscribedAtMs: 0, atMs });
+  bench.balancer.acknowledged('llama', version, { stream: {}, zone: '', subscribedAtMs: 0, atMs });
   assert.deepEqual(bench.delays, [['llama', 1]]);
   await bench.clock.advance(1000);
   bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
@@ -189,7 +189,7 @@ test('the last acknowledgement tells where the time went, and who left or refuse
   const take = (stream: object, afterMs: number): void => {
     const atMs = bench.clock.now() + afterMs;
     const version = bench.published.at(-1)?.version ?? '';
-    bench.balancer.acknowledged('llama', version, { stream, subscribedAtMs: 0, atMs });
+    bench.balancer.acknowledged('llama', version, { stream, zone: '', subscribedAtMs: 0, atMs });
   };
   bench.balancer.evaluate(['llama'], bench.run(UNEQUAL));
   for (const stream of streams) take(stream, 5);
@@ -234,7 +234,12 @@ test('where a group stands: what sidecars have and what it came from, beside the
   const published = { version, atMs: 1100, firstAcknowledgedAtMs: undefined };
   assert.deepEqual(stands(), { places: [0, 0], ...published, streams: { following: 0, current: 0 } });
   for (const [afterMs, stream] of [{}, {}].entries()) {
-    bench.balancer.acknowledged('llama', version, { stream, subscribedAtMs: 0, atMs: 1105 + afterMs });
+    bench.balancer.acknowledged('llama', version, {
+      stream,
+      zone: '',
+      subscribedAtMs: 0,
+      atMs: 1105 + afterMs,
+    });
   }
   // nothing to publish
   await bench.clock.advance(1000);

@@ -61,8 +61,12 @@ function recordingOf(
   return { lines: told.lines, assignments };
 }
 
-function replayed(lines: readonly SampleLine[], settings: ServerGroup): readonly ReplayStep[] {
-  const replay = new GroupReplay(settings);
+function replayed(
+  lines: readonly SampleLine[],
+  settings: ServerGroup,
+  follows?: 'recording',
+): readonly ReplayStep[] {
+  const replay = new GroupReplay(settings, follows);
   return lines.flatMap((line) => {
     if (line.kind === 'evaluation') return replay.evaluate(line) ?? [];
     for (const group of line.groups) replay.configure(group);
@@ -133,5 +137,35 @@ test('a longer Interval takes every other sample, a shorter one changes nothing'
   assert.deepEqual(
     replayed(lines, group({ intervalSeconds: 0.25 })).map(({ would }) => would),
     replayed(lines, settings).map(({ would }) => would),
+  );
+});
+
+test('a group that shares a backend: that is recorded, and the same comes out', () => {
+  const settings = group({ sharesBackends: true });
+  const { lines, assignments } = recordingOf(200, () => settings, answers);
+  for (const follows of [undefined, 'recording'] as const) {
+    const steps = replayed(lines, group(), follows);
+    for (const [index, { would }] of steps.entries()) assert.deepEqual(would, assignments[index]);
+  }
+  const { lines: ofOwn } = recordingOf(1, () => group(), answers);
+  const marked = [lines, ofOwn].map(
+    ([first]) => first?.kind !== 'evaluation' && first?.groups[0]?.sharesBackends,
+  );
+  assert.deepEqual(marked, [true, undefined]);
+});
+
+test('a group whose sidecars keep to their zone: where backends were is recorded, and the same comes out', () => {
+  const servers = backends(4).map((of, index) => ({ ...of, zone: index < 2 ? 'a' : 'b' }));
+  const settings = loadAwareGroup(servers, { saturation: SATURATION, locality: 'Prefer' });
+  const { lines, assignments } = recordingOf(200, () => settings, answers);
+  // recorded under settings that are another one's
+  const steps = replayed(lines, group(), 'recording');
+  assert.equal(steps.length, 200);
+  for (const [index, { would }] of steps.entries()) assert.deepEqual(would, assignments[index]);
+  assert.notDeepEqual(
+    assignments.at(-1)?.endpoints.map(({ weight }) => weight),
+    recordingOf(200, () => group(), answers)
+      .assignments.at(-1)
+      ?.endpoints.map(({ weight }) => weight),
   );
 });

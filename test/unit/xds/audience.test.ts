@@ -19,7 +19,7 @@ const AGENTS: readonly (readonly [userAgent: string, kind: string, audience: Aud
 ];
 for (const [userAgent, kind, audience] of AGENTS) {
   test(`'${userAgent}' on ${kind} is ${audience}`, () => {
-    assert.equal(audienceOf({ id: 'n', cluster: 'c', userAgent }, kind), audience);
+    assert.equal(audienceOf({ id: 'n', cluster: 'c', userAgent, zone: '' }, kind), audience);
   });
 }
 

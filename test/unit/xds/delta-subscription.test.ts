@@ -121,6 +121,30 @@ test('a held name does not keep the others waiting', () => {
   });
 });
 
+test('what initial versions spared is acknowledged with the first answer, by a client that takes it', () => {
+  const request = {
+    subscribe: ['a', 'b', 'c'],
+    initialVersions: new Map([
+      ['a', '1'],
+      ['b', '0'],
+      ['c', '1'],
+      ['not subscribed', '1'],
+    ]),
+  };
+  const view = viewOf({ a: '1', b: '1', 'not subscribed': '1' });
+  const client = endpoints();
+  client.receive(request);
+  assert.deepEqual(client.next(view)?.resources, ['b@1']);
+  assert.equal(client.receive({ nonce: 'stale' }), undefined);
+  assert.deepEqual(client.receive({ nonce: '1' }), ['a@1', 'b@1']);
+  client.next(viewOf({ a: '1', b: '2' }));
+  assert.deepEqual(client.receive({ nonce: '2' }), ['b@2'], 'once');
+  const refusing = endpoints();
+  refusing.receive(request);
+  refusing.next(view);
+  assert.deepEqual(refusing.receive({ nonce: '1', error: REJECTION }), ['b@1']);
+});
+
 test('initial versions spare what the client has, and the first request is answered all the same', () => {
   const initialVersions = new Map([
     ['a', '1'],

@@ -36,3 +36,23 @@ test('responses are kept as long as their snapshot', () => {
   feed.accept(snapshot({ endpoint: { a: '1' } }));
   assert.notEqual(respond(), response);
 });
+
+test('clients of a zone see what their zone has in place of what everybody gets, and the rest as everybody', () => {
+  const feed = new Feed();
+  const first = snapshot({ cluster: { g: '1' }, endpoint: { g: '1', h: '1' } });
+  const own = new Map([[TYPE_URLS.endpoint, new Map([['g', resource('endpoint', 'g', 'a1')]])]]);
+  feed.accept({ ...first, zones: new Map([['a', own]]) });
+  const versions = (zone: string) =>
+    Array.from(feed.view(TYPE_URLS.endpoint, zone)?.resources.values() ?? [], ({ version }) => version);
+  assert.deepEqual(versions('a'), ['a1', '1']);
+  assert.deepEqual(versions('b'), ['1', '1']);
+  assert.deepEqual(versions(''), ['1', '1']);
+  assert.equal(feed.view(TYPE_URLS.endpoint, 'b'), feed.view(TYPE_URLS.endpoint));
+  assert.equal(feed.view(TYPE_URLS.cluster, 'a'), feed.view(TYPE_URLS.cluster));
+  // the same object as long as nothing of it has changed
+  const view = feed.view(TYPE_URLS.endpoint, 'a');
+  feed.accept({ ...first, zones: new Map([['a', own]]) });
+  assert.equal(feed.view(TYPE_URLS.endpoint, 'a'), view);
+  feed.accept(first);
+  assert.deepEqual(versions('a'), ['1', '1']);
+});

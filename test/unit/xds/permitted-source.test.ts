@@ -99,3 +99,18 @@ test('clients that may see the same share a source; who may see all has the whol
   const other = new SnapshotStore();
   assert.notEqual(sources.of(other, [{ kind: 'dns', name: 'one' }]), of('one'));
 });
+
+test('what a zone gets instead is hidden and kept by the same rules', () => {
+  const store = new SnapshotStore();
+  const source = new PermittedSource(store, new Set(['a']));
+  const whole = snapshot(ONE_OF_EACH);
+  const endpoints = whole.resources.get(TYPE_URLS.endpoint) ?? new Map<string, never>();
+  const zone = new Map([[TYPE_URLS.endpoint, endpoints]]);
+  store.set({ ...whole, zones: new Map([['z', zone]]) });
+  const seen = source.current?.zones?.get('z')?.get(TYPE_URLS.endpoint);
+  assert.deepEqual([...(seen?.keys() ?? [])], ['a']);
+  store.set({ ...whole, zones: new Map([['z', new Map(zone)]]) });
+  assert.equal(source.current?.zones?.get('z')?.get(TYPE_URLS.endpoint), seen);
+  store.set(whole);
+  assert.equal(source.current?.zones, undefined);
+});

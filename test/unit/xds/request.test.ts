@@ -17,20 +17,21 @@ const texts = fc.array(text, { maxLength: 5 });
 const error = fc.option(fc.record({ code: fc.integer(), message: text }, { noNullPrototype: true }), {
   nil: undefined,
 });
-const node = fc.option(fc.record({ id: text, cluster: text, userAgent: text }, { noNullPrototype: true }), {
-  nil: undefined,
-});
+const node = fc.option(
+  fc.record({ id: text, cluster: text, userAgent: text, zone: text }, { noNullPrototype: true }),
+  { nil: undefined },
+);
 /** As much of a node as is passed over. */
 const NODE_REST = {
   userAgentBuildVersion: { version: { majorNumber: 1, minorNumber: 40 } },
   metadata: { fields: { a: { stringValue: 'b' }, n: { numberValue: 1.5 } } },
-  locality: { region: 'r', zone: 'z' },
   extensions: Array.from({ length: 50 }, (_, i) => ({ name: `extension-${i}`, category: 'x'.repeat(50) })),
   clientFeatures: ['f'],
 };
 
-function nodeOf({ userAgent, ...rest }: NodeIdentity): object {
-  return { ...rest, userAgentName: userAgent, ...NODE_REST };
+function nodeOf({ userAgent, zone, ...rest }: NodeIdentity): object {
+  const locality = { region: 'r', zone, subZone: 's' };
+  return { ...rest, userAgentName: userAgent, locality, ...NODE_REST };
 }
 
 test('a request is read as protobufjs wrote it', () => {

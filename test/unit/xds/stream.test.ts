@@ -73,6 +73,12 @@ test('a reconnected client that asks for clusters first is spared what it has', 
   bench.request('cluster', { initialResourceVersions: { g: '1' } });
   bench.request('endpoint', { resourceNamesSubscribe: ['g'], initialResourceVersions: { g: '1' } });
   assert.deepEqual(bench.flush(), ['cluster', 'endpoint']);
+  bench.request('endpoint', { responseNonce: bench.written[1]?.nonce });
+  assert.deepEqual(
+    bench.acknowledged.map(({ typeUrl, resources }) => [typeUrl, ...resources]),
+    [[TYPE_URLS.endpoint, ['g', '1']]],
+    'which it has by its own word',
+  );
 });
 
 test('a reconnected client gets the endpoints of a cluster that changed meanwhile', () => {
@@ -105,6 +111,7 @@ test('an acknowledgement is told with node, versions and time', () => {
       stream: bench.stream,
       typeUrl: TYPE_URLS.endpoint,
       node: 'side\\u{a}car',
+      zone: '',
       resources: new Map([['g', '1']]),
       subscribedAtMs: 1000,
       atMs: 1000,

@@ -130,7 +130,15 @@ function run<R extends { readonly nonce: string; readonly error: unknown }>(
     if (response === undefined) return;
     const error = rejects ? REJECTION : undefined;
     const settled = driver.receive({ ...speech.idle(), nonce: response.nonce, error });
-    assert.equal(settled?.length, response.versions.size, 'it settles the response');
+    assert.ok(settled !== undefined, 'it settles the response');
+    const own = [...response.versions].map(([name, version]) => `${name}@${version}`);
+    assert.deepEqual(
+      own.filter((item) => !settled.includes(item)),
+      [],
+    );
+    const spared = settled.filter((item) => !own.includes(item));
+    assert.ok(!rejects || spared.length === 0, 'a refusal is of what was sent');
+    for (const item of spared) assert.equal(item, `${item.charAt(0)}@${client.has(item.charAt(0))}`);
   };
   const happen = (each: Step): void => {
     switch (each.kind) {

@@ -1,3 +1,4 @@
+import { discoveryWords, relativeDiscovery } from '../../words/discovery-words.ts';
 import { MODE_WORDS, OBSERVING_WORDS } from '../../words/explain-words.ts';
 import { age, integer, percent, took, UNKNOWN } from '../cells.ts';
 import { summaryOf } from '../group-summary.ts';
@@ -15,6 +16,8 @@ interface Figure {
   readonly mood?: 'bad' | 'warn' | 'muted' | undefined;
 }
 
+const ZONES_SHOWN = 6;
+
 /** How a group is, in a handful of figures. */
 export class FiguresView {
   readonly #name: HTMLElement;
@@ -30,7 +33,7 @@ export class FiguresView {
 
   render(group: GroupState, sidecars: SidecarsState, now: number): void {
     setText(this.#name, group.name);
-    setText(this.#mode, modeWords(group));
+    setText(this.#mode, [modeWords(group), ...whence(group, now)].join(' · '));
     for (const [label, figure] of Object.entries(figuresOf(group, sidecars, now))) this.#show(label, figure);
   }
 
@@ -51,11 +54,22 @@ export class FiguresView {
   }
 }
 
-function modeWords({ mode, policy, intervalSeconds, evaluatedAt, observing }: GroupState): string {
+function modeWords({ mode, policy, intervalSeconds, evaluatedAt, observing, zones }: GroupState): string {
   if (evaluatedAt === null || mode === null) return 'not evaluated yet';
   if (policy === null) return 'no load-aware extension: configured weights';
-  const words = `${MODE_WORDS[mode]} · Policy ${policy} · every ${age(intervalSeconds)}`;
+  const words = `${MODE_WORDS[mode]} · Policy ${policy} · every ${age(intervalSeconds)}${zoneWords(zones)}`;
   return observing ? `${OBSERVING_WORDS} · ${words}` : words;
+}
+
+/** Where its backends come from. */
+function whence({ discovery }: GroupState, now: number): readonly string[] {
+  return discoveryWords(relativeDiscovery(discovery, now));
+}
+
+function zoneWords(zones: GroupState['zones']): string {
+  if (zones.length === 0) return '';
+  const shown = zones.slice(0, ZONES_SHOWN).map(({ zone, homeShare }) => `${zone} ${percent(homeShare)}`);
+  return ` · stays in its zone: ${shown.join(', ')}${zones.length > ZONES_SHOWN ? ', …' : ''}`;
 }
 
 function figuresOf(

@@ -66,8 +66,13 @@ function goneLine(sidecar: GoneSidecarState, now: number): Line {
   ];
 }
 
-function nodeCell({ node, cluster }: Pick<SidecarState, 'node' | 'cluster'>): Line[number] {
-  return { text: node || '(no node id)', title: cluster === '' ? node : `${node}, cluster ${cluster}` };
+function nodeCell({
+  node,
+  cluster,
+  zone = '',
+}: Pick<SidecarState, 'node' | 'cluster'> & { readonly zone?: string }): Line[number] {
+  const title = [node, cluster && `cluster ${cluster}`, zone && `zone ${zone}`].filter((part) => part !== '');
+  return { text: node || '(no node id)', title: title.join(', ') };
 }
 
 function lineOf(sidecar: SidecarState, now: number): Line {

@@ -6,7 +6,7 @@ export const addresses: readonly BadFile[] = [
     name: 'a host name',
     text: edit(['10.0.3.12', 'vllm-0.svc']),
     mistakes: [
-      '9:19: ServerGroups[0].Servers[1].Address: is "vllm-0.svc", but must be an IP literal: a host name is none; names are not looked up, write their addresses',
+      '9:19: ServerGroups[0].Servers[1].Address: is "vllm-0.svc", but must be an IP literal: a host name is none; Discovery with Dns looks names up',
     ],
   },
   {

@@ -25,7 +25,7 @@ export const keys: readonly BadFile[] = [
     name: 'a key that is like none',
     text: edit(['Scheduler: Wrr', 'Color: blue']),
     mistakes: [
-      '5:5: ServerGroups[0].Color: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '5:5: ServerGroups[0].Color: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, HealthCheck, Mesh, Locality, AllowLinkLocal, DrainSeconds, Servers, Discovery',
     ],
   },
   {
@@ -37,14 +37,14 @@ export const keys: readonly BadFile[] = [
     name: 'a key like __proto__',
     text: edit(['Scheduler: Wrr', '__proto__: {}']),
     mistakes: [
-      '5:5: ServerGroups[0].__proto__: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '5:5: ServerGroups[0].__proto__: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, HealthCheck, Mesh, Locality, AllowLinkLocal, DrainSeconds, Servers, Discovery',
     ],
   },
   {
     name: 'an unknown key that does not print',
     text: edit(['Scheduler: Wrr', '"a\\u0007b\\nc": 1']),
     mistakes: [
-      '5:5: ServerGroups[0].a\\u{7}b\\u{a}c: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '5:5: ServerGroups[0].a\\u{7}b\\u{a}c: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, HealthCheck, Mesh, Locality, AllowLinkLocal, DrainSeconds, Servers, Discovery',
     ],
   },
   {
@@ -56,11 +56,10 @@ export const keys: readonly BadFile[] = [
     ],
   },
   {
-    name: 'Discovery is not known',
-    text: 'ServerGroups:\n  - Name: llama\n    Discovery: {Dns: {Name: vllm.svc, Type: A, Port: 8000}}\n',
+    name: 'neither a list of servers nor a discovery',
+    text: 'ServerGroups:\n  - Name: llama\n',
     mistakes: [
-      '2:5: ServerGroups[0].Servers: is missing; it must be a list of at least one server',
-      '3:5: ServerGroups[0].Discovery: is an unknown key; known here: Name, Scheduler, ServiceExtension, EnvoyLbPolicy, Mode, RetryAfterSeconds, OutlierDetection, AllowLinkLocal, Servers',
+      '2:5: ServerGroups[0].Servers: is missing; it must be a list of at least one server, unless there is Discovery',
     ],
   },
   {

@@ -43,6 +43,48 @@ test('a refused share is one category in parts of 10,000', () => {
   assertGoldenResource('assignment-shedding', TYPE_URLS.endpoint, bytes);
 });
 
+test('a locality for each zone, with the weight of those of it that take requests', () => {
+  const zones = ['b', 'a', undefined, 'b'];
+  const bytes = encodeAssignment({
+    serverGroup: 'llama',
+    endpoints: endpoints.map((of, index) => ({ ...of, zone: zones[index] })),
+    dropShare: 0.1,
+  });
+  assertGoldenResource('assignment-zones', TYPE_URLS.endpoint, bytes);
+  const { endpoints: localities } = decodeFully(TYPE_URLS.endpoint, bytes) as {
+    readonly endpoints: readonly { readonly locality: object; readonly loadBalancingWeight: number }[];
+  };
+  assert.deepEqual(
+    localities.map(({ locality, loadBalancingWeight }) => [locality, loadBalancingWeight]),
+    [
+      [{}, 1],
+      [{ zone: 'a' }, 1],
+      [{ zone: 'b' }, 4_000_100_073],
+    ],
+  );
+});
+
+test('all in one zone: one locality, whose weight says nothing', () => {
+  const inZone = endpoints.map((of) => ({ ...of, zone: 'a' }));
+  const bytes = encodeAssignment({ serverGroup: 'llama', endpoints: inZone, dropShare: 0 });
+  const decoded = decodeFully(TYPE_URLS.endpoint, bytes) as {
+    readonly endpoints: readonly object[];
+    readonly policy?: object;
+  };
+  assert.equal(decoded.endpoints.length, 1);
+  assert.equal(decoded.policy, undefined);
+});
+
+test("endpoints of Istio's mesh say that they are spoken to in mTLS", () => {
+  const bytes = encodeAssignment({
+    serverGroup: 'llama',
+    endpoints: endpoints.slice(0, 2),
+    dropShare: 0,
+    mesh: 'Istio',
+  });
+  assertGoldenResource('assignment-istio', TYPE_URLS.endpoint, bytes);
+});
+
 test('every refused share in thousandths is on the wire exactly', () => {
   for (let thousandths = 1; thousandths <= 950; thousandths++) {
     const bytes = encodeAssignment({ serverGroup: 'llama', endpoints: [], dropShare: thousandths / 1000 });

@@ -21,6 +21,15 @@ test('a listener on an IPv6 address', () => {
   assertGoldenResource('listener-ipv6', TYPE_URLS.listener, bytes);
 });
 
+test('a listener whose clients keep to their backend', () => {
+  const bytes = encodeListener(
+    listener('llama', { affinityHeader: 'x-plimsoll-backend' }),
+    serverGroup('llama'),
+    adsSource,
+  );
+  assertGoldenResource('listener-affinity', TYPE_URLS.listener, bytes);
+});
+
 for (const [seconds, header] of [
   [1, '1'],
   [0.2, '1'],

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { formatMistake, type Mistake } from '../config/mistake.ts';
+import { readList } from '../config/parsed-list.ts';
+import { parseServerList } from '../config/server-list.ts';
+import { parseTargetGroups } from '../config/target-groups.ts';
+import type { FileDiscovery } from '../core/model.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import { messageOf } from '../runtime/errors.ts';
+import { fileFault } from '../runtime/file-fault.ts';
+import { FileWatch } from '../runtime/file-watch.ts';
+import { readSmallFile } from '../runtime/small-file.ts';
+import { printable } from '../runtime/text.ts';
+import type { Discoverer, DiscoveryObserver, Found } from './discoverer.ts';
+import { foundTargets } from './targets.ts';
+
+/** A list of 10,000 backends has a tenth of it. */
+const FILE_BYTES_MAX = 8 * 1024 * 1024;
+/** A file that is written in place may be half written: what it says has to stand for so long. */
+const SETTLE_MS = 500;
+/** However often it is another one: a file that something writes all the time would never be read. */
+const SETTLE_TIMES = 10;
+/** Beyond it the file is out of reach: one on a network file system may never be read to its end. */
+const READ_MS = 10_000;
+
+/** What a file holds. */
+interface Content {
+  readonly text: string;
+  readonly digest: string;
+  /** Another one when another file is there under this name. */
+  readonly file: string;
+}
+
+type Reading =
+  | { readonly kind: 'list'; readonly found: readonly Found[]; readonly leftOut: readonly string[] }
+  | { readonly kind: 'bad'; readonly reason: string };
+
+/**
+ * Backends by a list in a file, which is read whenever it changes and every half minute. It may be replaced by renaming
+ * another one, by a symbolic link on the way to it, or be written in place. What cannot be read or understood changes
+ * nothing.
+ */
+export class FileDiscoverer implements Discoverer {
+  readonly #settings: FileDiscovery;
+  readonly #clock: Clock;
+  #content: Content | undefined;
+  #reading: Reading | undefined;
+  /** What is being read. */
+  #pending: Promise<Content> | undefined;
+
+  constructor(options: { readonly settings: FileDiscovery; readonly clock: Clock }) {
+    this.#settings = options.settings;
+    this.#clock = options.clock;
+  }
+
+  async run(observer: DiscoveryObserver, signal: AbortSignal): Promise<void> {
+    let wake = (): void => undefined;
+    let isDue = true;
+    const watch = new FileWatch({
+      paths: [this.#settings.path],
+      clock: this.#clock,
+      onChange: () => {
+        isDue = true;
+        wake();
+      },
+    });
+    const onAbort = (): void => {
+      wake();
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    while (!signal.aborted) {
+      if (isDue) {
+        isDue = false;
+        await this.#look(observer, signal);
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    signal.removeEventListener('abort', onAbort);
+    watch.close();
+  }
+
+  async #look(observer: DiscoveryObserver, signal: AbortSignal): Promise<void> {
+    const reading = await this.#read(signal);
+    if (signal.aborted) return;
+    if (reading.kind === 'bad') observer.failed(reading.reason);
+    else observer.found(reading.found, reading.leftOut);
+  }
+
+  async #read(signal: AbortSignal): Promise<Reading> {
+    const { path } = this.#settings;
+    try {
+      const content = await this.#settled(signal);
+      if (content.digest === this.#content?.digest && this.#reading !== undefined) {
+        this.#content = content;
+        return this.#reading;
+      }
+      this.#content = content;
+      this.#reading = await this.#parse(content.text);
+      return this.#reading;
+    } catch (error) {
+      return { kind: 'bad', reason: `${printable(path)}: ${messageOf(error)}` };
+    }
+  }
+
+  /** What the file says, and still says after a moment if the same file said something else before. */
+  async #settled(signal: AbortSignal): Promise<Content> {
+    const { path } = this.#settings;
+    let before = this.#content;
+    let content = await this.#contentOf(path, signal);
+    for (let times = 0; times < SETTLE_TIMES && !signal.aborted; times++) {
+      if (content.file !== before?.file || content.digest === before.digest) break;
+      before = content;
+      await sleep(this.#clock, SETTLE_MS, signal);
+      content = await this.#contentOf(path, signal);
+    }
+    return content;
+  }
+
+  /**
+   * One that hangs is waited for before another is begun: each keeps a thread.
+   * @throws Error when the file cannot be read in time.
+   */
+  async #contentOf(path: string, signal: AbortSignal): Promise<Content> {
+    this.#pending ??= contentOf(path).finally(() => {
+      this.#pending = undefined;
+    });
+    const wait = new AbortController();
+    const limit = sleep(this.#clock, READ_MS, AbortSignal.any([signal, wait.signal]));
+    try {
+      const content = await Promise.race([this.#pending, limit]);
+      if (typeof content === 'boolean')
+        throw new Error(`cannot be read: nothing came for ${READ_MS / 1000} s`);
+      return content;
+    } finally {
+      wait.abort();
+    }
+  }
+
+  async #parse(text: string): Promise<Reading> {
+    const { path, format } = this.#settings;
+    switch (format) {
+      case 'Plimsoll': {
+        const list = await readList(text, (piece) => parseServerList(piece, path));
+        if (list.kind === 'invalid') return bad(list.mistakes);
+        const found = list.items.map(({ Address: address, Port: port, Weight: weight, Zone: zone }) => ({
+          address,
+          port,
+          weight,
+          zone,
+        }));
+        return { kind: 'list', found, leftOut: [] };
+      }
+      case 'PrometheusSd': {
+        const list = await readList(text, (piece) => parseTargetGroups(piece, path));
+        return list.kind === 'invalid' ? bad(list.mistakes) : { kind: 'list', ...foundTargets(list.items) };
+      }
+    }
+  }
+}
+
+/** @throws Error saying why it cannot be read. */
+async function contentOf(path: string): Promise<Content> {
+  const file = await identityOf(path);
+  const bytes = await readSmallFile(path, FILE_BYTES_MAX);
+  const digest = createHash('sha256').update(bytes).digest('base64');
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), digest, file };
+  } catch {
+    throw new Error('is not UTF-8, the only encoding that is read');
+  }
+}
+
+async function identityOf(path: string): Promise<string> {
+  try {
+    const { dev, ino } = await stat(path);
+    return `${dev} ${ino}`;
+  } catch (error) {
+    throw new Error(`cannot be read: ${fileFault(error)}`, { cause: error });
+  }
+}
+
+function bad(mistakes: readonly Mistake[]): Reading {
+  const [first] = mistakes;
+  const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more` : '';
+  return { kind: 'bad', reason: first === undefined ? 'it has mistakes' : `${formatMistake(first)}${more}` };
+}

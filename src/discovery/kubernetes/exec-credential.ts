@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { unixMs, unixMsOf } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import { printable } from '../../runtime/text.ts';
+import { listOf, textOf } from './json.ts';
+import { checkedToken } from './small-text.ts';
+
+const TIMEOUT_MS = 60_000;
+const OUTPUT_LENGTH_MAX = 1024 * 1024;
+const COMPLAINT_LENGTH_MAX = 1000;
+/** A credential that ends this soon is fetched anew. */
+const MARGIN_MS = 30_000;
+
+export interface Credential {
+  readonly token: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+/**
+ * The credential plugin of a kubeconfig (client.authentication.k8s.io), as clouds bring one. It runs without a terminal;
+ * what it gives is kept until it expires.
+ */
+export class ExecCredential {
+  #kept: { readonly plugin: string; readonly credential: Credential; readonly untilMs: number } | undefined;
+
+  /** Lets go of what is kept. */
+  forget(): void {
+    this.#kept = undefined;
+  }
+
+  /**
+   * @param exec of the kubeconfig's user
+   * @param folder what a command with a slash is relative to
+   * @throws Error with the reason in words.
+   */
+  async get(exec: unknown, folder: string, signal: AbortSignal): Promise<Credential> {
+    const plugin = JSON.stringify(exec);
+    if (this.#kept?.plugin === plugin && unixMs() < this.#kept.untilMs) return this.#kept.credential;
+    const command = textOf(exec, 'command') ?? '';
+    const program = command.includes('/') ? resolve(folder, command) : command;
+    const name = `the credential plugin ${printable(command)}`;
+    try {
+      const answer = parsed(await run(exec, program, signal));
+      const token = textOf(answer, 'status', 'token');
+      const credential = {
+        token: token === undefined ? undefined : checkedToken(token, 'status.token'),
+        cert: textOf(answer, 'status', 'clientCertificateData'),
+        key: textOf(answer, 'status', 'clientKeyData'),
+      };
+      if (credential.token === undefined && credential.cert === undefined)
+        throw new Error('it gave no credential');
+      const expiresMs = unixMsOf(textOf(answer, 'status', 'expirationTimestamp') ?? '');
+      this.#kept =
+        expiresMs === undefined ? undefined : { plugin, credential, untilMs: expiresMs - MARGIN_MS };
+      return credential;
+    } catch (error) {
+      throw new Error(`${name}: ${printable(messageOf(error))}`, { cause: error });
+    }
+  }
+}
+
+/** @throws Error without the words of the text, which may be a credential. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Error('what it wrote is no JSON');
+  }
+}
+
+function run(exec: unknown, command: string, signal: AbortSignal): Promise<string> {
+  const args = listOf(exec, 'args').filter((arg) => typeof arg === 'string');
+  const child = spawn(command, args, {
+    env: environmentOf(exec),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    killSignal: 'SIGKILL',
+  });
+  return new Promise<string>((fulfil, reject) => {
+    let output = '';
+    let complaint = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.length > OUTPUT_LENGTH_MAX)
+        reject(new Error(`it wrote more than ${OUTPUT_LENGTH_MAX} characters`));
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-COMPLAINT_LENGTH_MAX);
+    });
+    child.once('close', (code, killedBy) => {
+      if (code === 0) fulfil(output);
+      else reject(new Error(`it ended with ${code ?? killedBy ?? ''}: ${complaint.trim()}`));
+    });
+    child.once('error', (error) => {
+      reject(error.name === 'AbortError' ? new Error(`it did not end within ${TIMEOUT_MS / 1000} s`) : error);
+    });
+  }).finally(() => {
+    child.kill('SIGKILL');
+    // what it has started may hold on to them
+    child.stdout.destroy();
+    child.stderr.destroy();
+  });
+}
+
+function environmentOf(exec: unknown): NodeJS.ProcessEnv {
+  const apiVersion = textOf(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1';
+  const info = JSON.stringify({ apiVersion, kind: 'ExecCredential', spec: { interactive: false } });
+  const own = listOf(exec, 'env').map((entry): [string, string] => [
+    textOf(entry, 'name') ?? '',
+    textOf(entry, 'value') ?? '',
+  ]);
+  return { ...process.env, KUBERNETES_EXEC_INFO: info, ...Object.fromEntries<string>(own) };
+}

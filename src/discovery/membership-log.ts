@@ -1,0 +1,133 @@
+import type { BackendDeparture, ServerGroup } from '../core/model.ts';
+import type { Logger } from '../runtime/log.ts';
+import { shortened } from '../runtime/shortened.ts';
+import type { SourceFailure } from './source.ts';
+
+/** Names in a line. */
+const NAMES_SHOWN = 10;
+
+/** What was last told of a group. */
+interface Told {
+  group: ServerGroup | undefined;
+  doubted: readonly BackendDeparture[];
+  isLastResort: boolean;
+  leftOut: string;
+  failure: string | undefined;
+}
+
+/** Tells in the log what comes and goes, and what is wrong with sources: each once. */
+export class MembershipLog {
+  readonly #log: Logger;
+  readonly #told = new Map<string, Told>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /**
+   * @param group as it is now; undefined: its backends are not known
+   * @param isLastResort whether those take requests that drain, as there is nobody else
+   */
+  changed(
+    serverGroup: string,
+    group: ServerGroup | undefined,
+    doubted: readonly BackendDeparture[],
+    isLastResort: boolean,
+  ): void {
+    const told = this.#toldOf(serverGroup);
+    if (group?.servers !== told.group?.servers && group !== undefined) this.#tellBackends(told.group, group);
+    if (doubted.length > 0 && told.doubted.length === 0) {
+      const missing = shortened(idsOf(doubted), NAMES_SHOWN);
+      this.#log.warn(
+        { serverGroup, missing, backends: group?.servers.length ?? 0 },
+        'the source of the backends lacks most of them: they stay until that has stood for a minute',
+      );
+    }
+    if (isLastResort && !told.isLastResort) {
+      this.#log.warn(
+        { serverGroup },
+        'all backends are about to go: they take requests until there is another one',
+      );
+    }
+    told.isLastResort = isLastResort;
+    if (group !== undefined) told.group = group;
+    told.doubted = doubted;
+  }
+
+  leftOut(serverGroup: string, lines: readonly string[]): void {
+    const told = this.#toldOf(serverGroup);
+    // some sources tell them in another order each time
+    const text = lines.toSorted().join('\n');
+    if (text !== told.leftOut && lines.length > 0) {
+      const leftOut = shortened(lines, NAMES_SHOWN);
+      this.#log.warn({ serverGroup, leftOut }, 'the source of the backends has some that cannot be used');
+    }
+    told.leftOut = text;
+  }
+
+  /** @param failure undefined: it can be read */
+  source(serverGroup: string, source: string, failure: SourceFailure | undefined): void {
+    const told = this.#toldOf(serverGroup);
+    const reason = failure?.reason;
+    if (reason === told.failure) return;
+    if (reason === undefined) {
+      this.#log.info({ serverGroup, source }, 'the source of the backends can be used again');
+    } else {
+      const waits = told.group === undefined;
+      const consequence = waits ? 'nothing is published until it can' : 'those that were known last stay';
+      this.#log.warn(
+        { serverGroup, source, reason },
+        `the source of the backends cannot be used: ${consequence}`,
+      );
+    }
+    told.failure = reason;
+  }
+
+  forget(serverGroup: string): void {
+    this.#told.delete(serverGroup);
+  }
+
+  #tellBackends(
+    before: ServerGroup | undefined,
+    { name: serverGroup, servers, discovery }: ServerGroup,
+  ): void {
+    if (before === undefined) {
+      if (discovery !== undefined)
+        this.#log.info({ serverGroup, backends: servers.length }, 'backends found');
+      return;
+    }
+    const past = new Map(before.servers.map((backend) => [backend.id, backend]));
+    const present = new Set(servers.map(({ id }) => id));
+    const joined = servers.filter(({ id }) => !past.has(id));
+    const draining = servers.filter(
+      ({ id, draining: now }) => now === true && past.get(id)?.draining !== true,
+    );
+    const gone = before.servers.filter(({ id }) => !present.has(id));
+    this.#log.info(
+      {
+        serverGroup,
+        backends: servers.length,
+        joined: shortened(idsOf(joined), NAMES_SHOWN),
+        draining: shortened(idsOf(draining), NAMES_SHOWN),
+        gone: shortened(idsOf(gone), NAMES_SHOWN),
+      },
+      'backends changed',
+    );
+  }
+
+  #toldOf(serverGroup: string): Told {
+    const told = this.#told.get(serverGroup) ?? {
+      group: undefined,
+      doubted: [],
+      isLastResort: false,
+      leftOut: '',
+      failure: undefined,
+    };
+    this.#told.set(serverGroup, told);
+    return told;
+  }
+}
+
+function idsOf(of: readonly { readonly id: string }[]): readonly string[] {
+  return of.map(({ id }) => id);
+}

@@ -1,0 +1,181 @@
+import { strict as assert } from 'node:assert';
+import { describe, test } from 'node:test';
+import { explainText } from '../../../src/commands/explain-text.ts';
+import type { GroupDecision } from '../../../src/core/model.ts';
+import { explanationOf } from '../../support/explanations.ts';
+import { type Answer, Fleet, one } from '../../support/fleet.ts';
+import {
+  LIES,
+  type Lie,
+  type LyingFleet,
+  type LyingResult,
+  runLyingFleet,
+  timesFair,
+} from '../../support/lying-fleet.ts';
+import { weightsByHand } from '../../support/weight-by-hand.ts';
+
+const LIAR = 0;
+const MINUTE = 60;
+/** Ten minutes, and two in which requests are counted. */
+const SECONDS = 12 * MINUTE;
+
+/** Eight backends of which the first one is of that speed, or as it says. */
+function fleetOf(speed: number, change: Partial<LyingFleet> = {}): LyingFleet {
+  return { speeds: [speed, 1, 1, 1, 1, 1, 1, 1], load: 0.6, seconds: SECONDS, ...change };
+}
+
+const isDoubted = (decision: GroupDecision): boolean => one(decision, LIAR).doubted;
+const warned = (decision: GroupDecision): boolean =>
+  decision.warnings.some((warning) => warning.startsWith('metrics are doubted'));
+const afterTenMinutes = (result: LyingResult): number => timesFair(result, LIAR, 10 * MINUTE, SECONDS);
+const last = ({ decisions }: LyingResult): GroupDecision => decisions.at(-1) as GroupDecision;
+
+describe('at most 1.6 times its fair share after ten minutes, and a warning', () => {
+  for (const [name, fleet, lie] of [
+    ['always zero, at half speed', fleetOf(0.5), LIES.zero],
+    ['always zero, as fast as the others', fleetOf(1, { load: 0.4 }), LIES.zero],
+    ['always zero, Interval 5', fleetOf(0.5, { intervalSeconds: 5 }), LIES.zero],
+    ['always zero, stays of a minute', fleetOf(0.5, { staySeconds: 60 }), LIES.zero],
+    ['always zero, of two', { speeds: [0.5, 1], load: 0.5, seconds: SECONDS }, LIES.zero],
+    ['always zero, under Linear', fleetOf(0.5, { policy: 'Linear' }), LIES.zero],
+    ['all zero, the finished counter stands still', fleetOf(0.1), LIES.zeroAndStill],
+    ['a tenth of the load, as fast as the others', fleetOf(1, { load: 0.4 }), LIES.tenth],
+  ] as const) {
+    test(name, () => {
+      const result = runLyingFleet({ ...fleet, lies: { [LIAR]: lie } });
+      const times = afterTenMinutes(result);
+      assert.ok(times <= 1.6, `${times}`);
+      assert.ok(result.decisions.some(warned));
+      assert.deepEqual(
+        result.decisions.filter(({ backends }) => backends.slice(1).some(({ doubted }) => doubted)),
+        [],
+      );
+    });
+  }
+
+  test('a tenth of the load at half speed is believed in part', () => {
+    const result = runLyingFleet(fleetOf(0.5, { lies: { [LIAR]: LIES.tenth } }));
+    const times = afterTenMinutes(result);
+    assert.ok(times <= 1.6, `${times}`);
+    assert.ok((one(last(result), LIAR).basis.intake?.trust ?? 1) < 0.6);
+  });
+
+  test('it begins to lie after ten honest minutes, and has all of its share two minutes after it ends', () => {
+    const lie: Lie = (truth, second) => (second < 20 * MINUTE ? LIES.zero(truth) : truth);
+    const fleet = fleetOf(0.5, { lies: { [LIAR]: lie }, liesFrom: 10 * MINUTE, seconds: 26 * MINUTE });
+    const result = runLyingFleet(fleet);
+    const times = timesFair(result, LIAR, 18 * MINUTE, 20 * MINUTE);
+    assert.ok(times <= 1.6, `${times}`);
+    const [since, end] = [result.decisions.findIndex(isDoubted), result.decisions.findLastIndex(isDoubted)];
+    assert.ok(since > 10 * MINUTE && since < 14 * MINUTE, `doubted after ${since} s`);
+    assert.ok(end >= 20 * MINUTE && end < 22 * MINUTE, `until ${end} s`);
+    const turns = result.decisions.filter(
+      (of, index) => index > 0 && isDoubted(of) !== isDoubted(result.decisions[index - 1] ?? of),
+    );
+    assert.equal(turns.length, 2, 'it does not flap');
+  });
+
+  test('every request fails at once, counted as finished: its weight gains nothing', () => {
+    for (const envoyLbPolicy of ['RoundRobin', 'LeastRequest'] as const) {
+      const result = runLyingFleet(fleetOf(1, { failing: [LIAR], envoyLbPolicy, seconds: 5 * MINUTE }));
+      for (const decision of result.decisions) assert.ok(one(decision, LIAR).capacity < 1.35);
+      const { doubted, relativeWeight } = one(last(result), LIAR);
+      assert.ok(doubted && relativeWeight < 1.3, `${doubted}, ${relativeWeight}`);
+    }
+  });
+});
+
+test('a page that is always full gains nothing, nor makes it the others doubted', () => {
+  const result = runLyingFleet(fleetOf(0.5, { lies: { [LIAR]: LIES.most }, seconds: 5 * MINUTE }));
+  assert.ok(timesFair(result, LIAR, MINUTE, 5 * MINUTE) < 0.5);
+  assert.equal(result.decisions.some(warned), false);
+});
+
+test('without a counter a residual rises to 1.5 and its weight to 2.25 times the configured one, no further', () => {
+  const lies = { [LIAR]: LIES.zeroWithoutCounter };
+  const { decisions } = runLyingFleet(fleetOf(0.5, { lies }));
+  const most = Math.max(...decisions.map((decision) => one(decision, LIAR).basis.weight));
+  assert.ok(most > 2 && most < 2.3, `${most}`);
+});
+
+describe('nobody honest is doubted', () => {
+  for (const [name, fleet] of [
+    ['next to idle', { speeds: [1, 1, 1, 1], load: 0.01 }],
+    ['overloaded', { speeds: [1, 1, 1, 1], load: 1.3 }],
+    ['half as fast, LeastRequest', { speeds: [1, 1, 0.5, 0.5], load: 0.8, envoyLbPolicy: 'LeastRequest' }],
+    ['six times as fast', { speeds: [6, 1, 1, 1, 1, 1], load: 0.8 }],
+    ['long contexts on one of two', { speeds: [1, 1], load: 0.5, longer: { 1: 4 } }],
+    ['bursts', { speeds: [1, 1, 1, 1], load: (second: number) => (second % 300 < 60 ? 1.8 : 0.05) }],
+    ['stays below an interval', { speeds: [1, 1, 1, 0.5], load: 0.5, staySeconds: 0.3, slots: 4 }],
+  ] as const) {
+    test(name, () => {
+      const { decisions } = runLyingFleet({ ...fleet, seconds: 15 * MINUTE });
+      assert.equal(decisions.some(warned), false);
+    });
+  }
+
+  test('a handful of requests tells nothing: one idle beside one that finishes', () => {
+    const steps = (step: number): readonly Answer[] => [{}, { running: 1, finished: Math.floor(step / 20) }];
+    const fleet = new Fleet(2);
+    for (let step = 0; step < 90; step++) assert.equal(isDoubted(fleet.step(steps(step))), false);
+  });
+});
+
+test('explain says in words how far the gauges are believed, and the weights can be worked out', () => {
+  const { decisions } = runLyingFleet(fleetOf(0.5, { lies: { [LIAR]: LIES.zero }, seconds: 3 * MINUTE }));
+  const text = explainText(explanationOf(decisions.at(-1) as GroupDecision), {
+    full: true,
+    color: false,
+    columns: undefined,
+  });
+  assert.match(text, /Trust in its gauges: 0[.\d]*; by its metrics \d[.\d]* requests came/);
+  const { reasons } = one(decisions.at(-1) as GroupDecision, LIAR);
+  assert.match(reasons.join(), /its metrics show less than it takes: what they show below the mean counts/);
+  for (const decision of decisions) {
+    const { decision: explained } = explanationOf(decision).published;
+    const byHand = weightsByHand(explained);
+    for (const of of explained.backends) {
+      assert.ok(Math.abs((byHand.get(of.backend) ?? 0) - of.unditheredWeight) < 1e-3, of.backend);
+    }
+  }
+});
+
+describe('a gauge that was absurd for ten seconds', () => {
+  const truth = (step: number): Answer => ({
+    running: 10,
+    kvUtilization: 0.3 + (step % 5) / 100,
+    finished: 2 * step,
+  });
+  const absurd = (step: number): Answer => ({ ...(truth(step) as object), running: 1e6, queued: 1e6 });
+
+  for (const count of [2, 3, 8]) {
+    test(`is forgotten a minute later, of ${count}`, () => {
+      const fleet = new Fleet(count);
+      const answers = (step: number): readonly Answer[] =>
+        Array.from({ length: count }, (_, index) =>
+          index === LIAR && step >= 120 && step < 130 ? absurd(step) : truth(step),
+        );
+      const before = fleet.steps(130, answers);
+      const after = fleet.steps(60, (step) => answers(step + 130));
+      assert.ok(one(after, LIAR).relativeWeight > 0.5, `${one(after, LIAR).relativeWeight}`);
+      assert.equal(one(after, LIAR).health, 'HEALTHY');
+      for (const { relativeWeight, doubted } of after.backends.slice(1)) {
+        assert.ok(relativeWeight >= 0.99 && !doubted, `${relativeWeight}`);
+      }
+      assert.ok(after.staySeconds < 2 * 5 && after.gain > 0, `${before.staySeconds}, ${after.staySeconds}`);
+    });
+  }
+
+  test('a slow server that holds several times as much is no such case', () => {
+    const decision = new Fleet(4).steps(120, (step) => [
+      { running: 60, kvUtilization: 0.6 + (step % 5) / 100, finished: 2 * step },
+      ...Array.from({ length: 3 }, () => ({
+        running: 20,
+        kvUtilization: 0.2 + (step % 5) / 100,
+        finished: 2 * step,
+      })),
+    ]);
+    const [slow, other] = [one(decision, LIAR).basis.speed, one(decision, 1).basis.speed];
+    assert.ok(slow < 0.5 * other, `${slow} and ${other}`);
+  });
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRandom } from '../../../src/demo/random.ts';
+import type { Sample } from '../../soak/sampler.ts';
+import { judge, type Measured, perHour } from '../../soak/verdict.ts';
+
+const MEGABYTE = 1e6;
+
+/** An hour of samples, with noise as faults and garbage make it. */
+function samples(growth: number, { seconds = 3600, generation = 1 } = {}): readonly Sample[] {
+  const random = createRandom(9);
+  return Array.from({ length: seconds / 15 }, (_, index) => {
+    const grown = (growth * MEGABYTE * 15 * index) / 3600;
+    const burst = random.uniform() < 0.2 ? 5 * MEGABYTE * random.uniform() : 0;
+    return {
+      seconds: 15 * index,
+      generation,
+      rss: 150 * MEGABYTE + grown + MEGABYTE * random.normal() + burst,
+      heap: 60 * MEGABYTE,
+      heapAfter: 30 * MEGABYTE + grown + 0.1 * MEGABYTE * random.uniform() + burst,
+      files: 270,
+      pushes: index,
+      mode: 'balanced',
+      streams: 52,
+      requests: 600 * index,
+      own: 0,
+      ours: 0,
+      fault: '',
+    };
+  });
+}
+
+const measured = (change: Partial<Measured> = {}): Measured => ({
+  samples: samples(0),
+  ours: 0,
+  filesBefore: 270,
+  filesAfter: 271,
+  faults: new Map(),
+  unsettled: [],
+  ...change,
+});
+
+test('an hour without growth holds', () => {
+  const { broken, judged, heap, rss } = judge(measured());
+  assert.deepEqual(broken, []);
+  assert.equal(judged, true);
+  assert.ok(Math.abs(perHour(heap)) < 0.2 && Math.abs(perHour(rss)) < 0.9);
+});
+
+test('a leak of 2 MB an hour does not', () => {
+  const { broken, heap } = judge(measured({ samples: samples(2) }));
+  assert.ok(Math.abs(perHour(heap) - 2) < 0.2);
+  assert.match(broken.join('\n'), /^heap grows by (1\.9|2\.0)\d MB an hour, the limit is 1$/m);
+});
+
+test('a short run tells its slope and is not judged by it', () => {
+  const { broken, judged, heap } = judge(measured({ samples: samples(50, { seconds: 900 }) }));
+  assert.equal(judged, false);
+  assert.ok(perHour(heap) > 40);
+  assert.deepEqual(broken, []);
+});
+
+test('the process that lived longest is watched, and what came before it is not', () => {
+  const old = samples(500, { seconds: 1200 });
+  const young = samples(0, { generation: 2 }).map((sample) => ({
+    ...sample,
+    seconds: sample.seconds + 1200,
+  }));
+  const { warmSeconds, watchedSeconds, broken } = judge(measured({ samples: [...old, ...young] }));
+  assert.deepEqual([warmSeconds, watchedSeconds], [1080, 3585 - 1080]);
+  assert.deepEqual(broken, []);
+});
+
+test('without any samples it does not hold', () => {
+  const gone = samples(0).map((sample) => ({ ...sample, rss: null, heapAfter: null }));
+  assert.deepEqual(judge(measured({ samples: gone, filesAfter: null })).broken, [
+    'heap: nothing was measured',
+    'resident memory: nothing was measured',
+    'the control plane did not say how many files are open',
+  ]);
+});
+
+test('whatever else went wrong is told', () => {
+  const record = { times: 1, requests: 9, pushes: 1, backSeconds: 1, errors: [] };
+  const { broken } = judge(
+    measured({
+      ours: 3,
+      filesAfter: 300,
+      faults: new Map([
+        ['good', record],
+        ['odd', { ...record, errors: ['no such file'] }],
+        ['stuck', { ...record, backSeconds: Infinity }],
+      ]),
+      unsettled: ['at the end requests are refused'],
+    }),
+  );
+  assert.deepEqual(broken, [
+    '3 requests failed, and no fault had claimed them',
+    '300 files are open at rest after the faults, 270 were before',
+    'odd: could not be played: no such file',
+    'stuck: weights did not follow the load again',
+    'at the end requests are refused',
+  ]);
+});
