@@ -124,7 +124,7 @@ function push(number: number): string {
   const startedAtMs = systemClock.now();
   const { version } = publisher.publish(assignment);
   const nowMs = systemClock.now();
-  ackDelay.published(version, startedAtMs, nowMs);
+  ackDelay.published(new Set([version]), startedAtMs, nowMs);
   applyDelay.published(version, { startedAtMs, endedAtMs: startedAtMs }, nowMs);
   return 'pushed';
 }

@@ -1,0 +1,121 @@
+import type { FaultRecord } from './conductor.ts';
+import type { Sample } from './sampler.ts';
+import { byWindow, least, leastSquares, type Line, middle, type Point } from './trend.ts';
+
+/** What is judged of a soak. */
+export interface Measured {
+  readonly samples: readonly Sample[];
+  /** Failed requests that no fault had claimed. */
+  readonly ours: number;
+  /** Open files of the control plane at rest, before the faults and after them; null: it did not say. */
+  readonly filesBefore: number | null;
+  readonly filesAfter: number | null;
+  readonly faults: ReadonlyMap<string, FaultRecord>;
+  /** What was not as before at the end, in words. */
+  readonly unsettled: readonly string[];
+}
+
+/** The slope of a figure of memory. */
+export interface Growth {
+  /** Bytes per second; undefined: there are too few windows. */
+  readonly line: Line | undefined;
+  readonly windows: readonly Point[];
+}
+
+export interface Verdict {
+  readonly heap: Growth;
+  readonly rss: Growth;
+  /** Seconds that the process had lived when memory began to count. */
+  readonly warmSeconds: number;
+  /** Seconds over which memory was watched, in one process. */
+  readonly watchedSeconds: number;
+  /** Whether that is long enough to judge a slope. */
+  readonly judged: boolean;
+  /** Why the soak failed; none: it did not. */
+  readonly broken: readonly string[];
+}
+
+const WINDOWS = 16;
+const SHORTEST_WINDOW_SECONDS = 60;
+/**
+ * Of the life of a process memory does not count in the first seconds: until then the course that the page shows, of 15
+ * minutes, fills up, and code is compiled. Of a life too short for that and what is judged it is a quarter.
+ */
+const WARM_SECONDS = 1_080;
+/** Over less, noise is larger than what is asked for. */
+const JUDGED_SECONDS = 1_800;
+/** MB an hour. */
+const MOST_GROWTH = 1;
+/** Files that may be open after the faults beyond those before: connections that are just being replaced. */
+const MOST_MORE_FILES = 8;
+
+/**
+ * Memory counts in the process of the control plane that lived longest, after its warm-up: one that is started anew begins
+ * anew. It is cut into windows of time; of the heap after a collection counts the least of each window, of resident memory
+ * the middle, so that what a fault or a burst held for a moment has no part in it.
+ */
+export function judge(measured: Measured): Verdict {
+  const life = longestProcess(measured.samples);
+  const livedSeconds = spanOf(life);
+  const warmSeconds = livedSeconds < WARM_SECONDS + JUDGED_SECONDS ? livedSeconds / 4 : WARM_SECONDS;
+  const warm = life.filter(({ seconds }) => seconds >= (life[0]?.seconds ?? 0) + warmSeconds);
+  const watchedSeconds = spanOf(warm);
+  const window = Math.max(SHORTEST_WINDOW_SECONDS, watchedSeconds / WINDOWS);
+  const heap = growthOf(warm, 'heapAfter', window, least);
+  const rss = growthOf(warm, 'rss', window, middle);
+  const judged = watchedSeconds >= JUDGED_SECONDS;
+  const broken: string[] = [];
+  if (judged) broken.push(...growing('heap', heap), ...growing('resident memory', rss));
+  if (measured.ours > 0) broken.push(`${measured.ours} requests failed, and no fault had claimed them`);
+  const { filesBefore, filesAfter } = measured;
+  if (filesBefore === null || filesAfter === null)
+    broken.push('the control plane did not say how many files are open');
+  else if (filesAfter > filesBefore + MOST_MORE_FILES)
+    broken.push(`${filesAfter} files are open at rest after the faults, ${filesBefore} were before`);
+  for (const [name, { errors, backSeconds }] of measured.faults) {
+    if (errors.length > 0) broken.push(`${name}: could not be played: ${errors.join('; ')}`);
+    if (backSeconds === Infinity) broken.push(`${name}: weights did not follow the load again`);
+  }
+  return { heap, rss, warmSeconds, watchedSeconds, judged, broken: [...broken, ...measured.unsettled] };
+}
+
+/** Megabytes (10⁶ bytes) an hour; NaN: unknown. */
+export function perHour({ line }: Growth): number {
+  return line === undefined ? Number.NaN : (line.slope * 3600) / 1e6;
+}
+
+/** Of its slope, in the same unit. */
+export function errorPerHour({ line }: Growth): number {
+  return line === undefined ? Number.NaN : (line.standardError * 3600) / 1e6;
+}
+
+function growing(what: string, growth: Growth): readonly string[] {
+  const slope = perHour(growth);
+  if (Number.isNaN(slope)) return [`${what}: nothing was measured`];
+  return slope < MOST_GROWTH
+    ? []
+    : [`${what} grows by ${slope.toFixed(2)} MB an hour, the limit is ${MOST_GROWTH}`];
+}
+
+function growthOf(
+  samples: readonly Sample[],
+  of: 'rss' | 'heapAfter',
+  windowSeconds: number,
+  pick: (values: readonly number[]) => number,
+): Growth {
+  const points = samples.flatMap(({ seconds, [of]: value }) => (value === null ? [] : [{ seconds, value }]));
+  const windows = byWindow(points, windowSeconds, pick);
+  return { windows, line: leastSquares(windows) };
+}
+
+function spanOf(samples: readonly Sample[]): number {
+  return (samples.at(-1)?.seconds ?? 0) - (samples[0]?.seconds ?? 0);
+}
+
+function longestProcess(samples: readonly Sample[]): readonly Sample[] {
+  const byGeneration = new Map<number, Sample[]>();
+  for (const sample of samples)
+    byGeneration.set(sample.generation, [...(byGeneration.get(sample.generation) ?? []), sample]);
+  const all = [...byGeneration.values()];
+  return all.reduce((best, one) => (one.length > best.length ? one : best), []);
+}
