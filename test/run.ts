@@ -26,7 +26,7 @@ interface Stage {
 }
 
 const STAGES: readonly Stage[] = [
-  { folders: ['unit', 'golden'], concurrency: 2, timeoutSeconds: 60 },
+  { folders: ['unit', 'golden'], concurrency: 3, timeoutSeconds: 60 },
   // wait more than they work
   { folders: ['integration', 'faults'], concurrency: 3, timeoutSeconds: 300 },
   // measure latency under load: nothing beside them
