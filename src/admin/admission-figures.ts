@@ -1,4 +1,4 @@
-import type { AdmissionDecision, AdmissionFigures } from '../core/model.ts';
+import type { AdmissionDecision, AdmissionFigures } from '../core/model/admission.ts';
 
 /** What an evaluation saw of the queues. undefined: no sample counted, or none is looked at. */
 export function admissionFigures(admission: AdmissionDecision): AdmissionFigures | undefined {

@@ -1,4 +1,4 @@
-import type { GroupDecision } from '../core/model.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 
 /**
  * How long the group needs for what queues in it, at the rate at which it finishes requests: by Little's law the

@@ -1,5 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
-import type { BackendId, CollectRun, GroupDecision } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { CollectRun } from '../core/model/collection.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 
 interface BackendTally {
   collections: number;

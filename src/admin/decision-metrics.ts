@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { BackendDecision, EndpointHealth, GroupDecision, GroupMode } from '../core/model.ts';
+import type { EndpointHealth } from '../core/model/assignment.ts';
+import type { BackendDecision, GroupDecision, GroupMode } from '../core/model/decision.ts';
 import { admissionFigures } from './admission-figures.ts';
 import { queueSeconds, saturatedRatio } from './autoscaling.ts';
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { DiscoveryStatus } from '../core/model.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
 
 /** Gives where each group stands whose backends are found, by its name. */
 export type DiscoveryStatuses = () => ReadonlyMap<string, DiscoveryStatus>;

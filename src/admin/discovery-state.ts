@@ -1,4 +1,4 @@
-import type { BackendDeparture, DiscoveryStatus } from '../core/model.ts';
+import type { BackendDeparture, DiscoveryStatus } from '../core/model/discovery.ts';
 import { printable } from '../runtime/text.ts';
 import type { DeparturesState, DiscoveryState, UnixMs } from './state-shape.ts';
 

@@ -1,4 +1,4 @@
-import type { DiscoveryStatus } from '../core/model.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
 import type { Warning } from './state-shape.ts';
 import { duration } from './words/figures.ts';
 

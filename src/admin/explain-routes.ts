@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { BackendDecision, DiscoveryStatus, GroupStatus } from '../core/model.ts';
+import type { BackendDecision } from '../core/model/decision.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
+import type { GroupStatus } from '../core/model/group-status.ts';
 import { printable } from '../runtime/text.ts';
 import { atMostAtOnce } from './at-most-at-once.ts';
 import type { GroupListExplanation } from './explanation.ts';

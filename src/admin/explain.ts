@@ -1,19 +1,11 @@
-import type {
-  AdmissionControl,
-  AdmissionDecision,
-  BackendDecision,
-  DiscoveryStatus,
-  GainBasis,
-  GroupDecision,
-  GroupStatus,
-  Intake,
-  MarkCause,
-  Sample,
-  SaturationSettings,
-  SpeedBasis,
-  WeightBasis,
-  ZoneDecision,
-} from '../core/model.ts';
+import type { AdmissionControl, AdmissionDecision } from '../core/model/admission.ts';
+import type { SaturationSettings } from '../core/model/balance-settings.ts';
+import type { GainBasis, Intake, SpeedBasis, WeightBasis } from '../core/model/basis.ts';
+import type { Sample } from '../core/model/collection.ts';
+import type { BackendDecision, GroupDecision, MarkCause } from '../core/model/decision.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
+import type { GroupStatus } from '../core/model/group-status.ts';
+import type { ZoneDecision } from '../core/model/zones.ts';
 import { admissionFigures } from './admission-figures.ts';
 import { discoveryState } from './discovery-state.ts';
 import type {

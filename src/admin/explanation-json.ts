@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { GroupDecision } from '../core/model.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 import { type ExplainInput, explainBackend, explainGroup, shownDecision } from './explain.ts';
 import type { DecisionExplanation } from './explanation.ts';
 

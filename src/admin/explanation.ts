@@ -1,15 +1,10 @@
-import type {
-  BackendId,
-  CollectFailure,
-  EndpointHealth,
-  EngineName,
-  EnvoyLbPolicy,
-  GroupMode,
-  PolicyName,
-  PublishReason,
-  SampleUse,
-  ScorerName,
-} from '../core/model.ts';
+import type { EndpointHealth } from '../core/model/assignment.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { PolicyName, ScorerName } from '../core/model/balance-settings.ts';
+import type { EngineName } from '../core/model/collect-settings.ts';
+import type { CollectFailure } from '../core/model/collection.ts';
+import type { GroupMode, PublishReason, SampleUse } from '../core/model/decision.ts';
+import type { EnvoyLbPolicy } from '../core/model/server-group.ts';
 
 /**
  * What `GET /explain/GROUP` answers. Fields are added but neither renamed nor taken away. null: there is no such

@@ -1,4 +1,5 @@
-import type { BackendDecision, BackendId, GroupDecision } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { BackendDecision, GroupDecision } from '../core/model/decision.ts';
 import { SlotRing } from './slot-ring.ts';
 import { HISTORY_SERIES, type HistorySeries } from './state-shape.ts';
 

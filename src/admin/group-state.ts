@@ -1,10 +1,7 @@
-import type {
-  BackendDecision,
-  DiscoveryStatus,
-  GroupDecision,
-  GroupStatus,
-  ServerGroup,
-} from '../core/model.ts';
+import type { BackendDecision, GroupDecision } from '../core/model/decision.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
+import type { GroupStatus } from '../core/model/group-status.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { printable } from '../runtime/text.ts';
 import { admissionFigures } from './admission-figures.ts';
 import { discoveryState } from './discovery-state.ts';

@@ -1,4 +1,4 @@
-import type { GroupDecision } from '../core/model.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 import { silenceWarnings } from './silence-warnings.ts';
 import type { Warning } from './state-shape.ts';
 

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { CollectRun, DiscoveryStatus, GroupDecision, GroupStatus, ServerGroup } from '../core/model.ts';
+import type { CollectRun } from '../core/model/collection.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
+import type { GroupStatus } from '../core/model/group-status.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { ConfigurationHistory } from './configuration-history.ts';
 import { GroupMemory } from './group-memory.ts';
 import { groupFigures, groupState, latestPoint, type Now, trendsJson } from './group-state.ts';

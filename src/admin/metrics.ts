@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { CollectRun, GroupDecision } from '../core/model.ts';
+import type { CollectRun } from '../core/model/collection.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 import { BoundedLabel } from './bounded-label.ts';
 import { DecisionCounters } from './decision-counters.ts';
 import { defineDecisionGauges } from './decision-metrics.ts';

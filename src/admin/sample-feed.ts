@@ -1,5 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { Assignment, CollectRun, GroupDecision, GroupStatus, ServerGroup } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
+import type { CollectRun } from '../core/model/collection.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
+import type { GroupStatus } from '../core/model/group-status.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
 import {
   SAMPLE_FORMAT,

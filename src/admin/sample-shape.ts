@@ -1,12 +1,9 @@
-import type {
-  BackendId,
-  BalanceSettings,
-  CollectOutcome,
-  EndpointHealth,
-  EnvoyLbPolicy,
-  PublishReason,
-  ServerGroupMode,
-} from '../core/model.ts';
+import type { EndpointHealth } from '../core/model/assignment.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { BalanceSettings } from '../core/model/balance-settings.ts';
+import type { CollectOutcome } from '../core/model/collection.ts';
+import type { PublishReason } from '../core/model/decision.ts';
+import type { EnvoyLbPolicy, ServerGroupMode } from '../core/model/server-group.ts';
 import type { UnixMs } from './state-shape.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { AdminSettings, ListenAddress } from '../core/model.ts';
+import type { AdminSettings, ListenAddress } from '../core/model/configuration.ts';
 import { type Clock, unixMs } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';

@@ -1,4 +1,5 @@
-import type { BackendDecision, CollectFailureKind, GroupDecision } from '../core/model.ts';
+import type { CollectFailureKind } from '../core/model/collection.ts';
+import type { BackendDecision, GroupDecision } from '../core/model/decision.ts';
 import { printable } from '../runtime/text.ts';
 import type { Warning } from './state-shape.ts';
 import { duration } from './words/figures.ts';

@@ -1,11 +1,7 @@
-import type {
-  AdmissionDecision,
-  EndpointHealth,
-  GroupMode,
-  PolicyName,
-  PublishReason,
-  SampleUse,
-} from '../core/model.ts';
+import type { AdmissionDecision } from '../core/model/admission.ts';
+import type { EndpointHealth } from '../core/model/assignment.ts';
+import type { PolicyName } from '../core/model/balance-settings.ts';
+import type { GroupMode, PublishReason, SampleUse } from '../core/model/decision.ts';
 
 /**
  * What `GET /state` answers and `GET /events` tells. Fields are added but neither renamed nor taken away. null: there

@@ -1,5 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { CollectFailure, CollectSettings, CollectTls } from '../core/model.ts';
+import type { CollectSettings, CollectTls } from '../core/model/collect-settings.ts';
+import type { CollectFailure } from '../core/model/collection.ts';
 import { type Clock, unixMs } from '../runtime/clock.ts';
 import type { Credentials } from '../runtime/credentials.ts';
 import { readHeaderFile } from '../runtime/header-file.ts';

@@ -1,4 +1,5 @@
-import type { BackendId, CollectFailure, CollectFailureKind } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { CollectFailure, CollectFailureKind } from '../core/model/collection.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { shortened } from '../runtime/shortened.ts';

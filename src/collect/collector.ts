@@ -1,11 +1,7 @@
-import type {
-  Backend,
-  BackendId,
-  CollectOutcome,
-  CollectRun,
-  CollectSettings,
-  ScorerName,
-} from '../core/model.ts';
+import type { Backend, BackendId } from '../core/model/backend.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
+import type { CollectSettings } from '../core/model/collect-settings.ts';
+import type { CollectOutcome, CollectRun } from '../core/model/collection.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';

@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import type { CollectFailure, CollectFailureKind } from '../core/model.ts';
+import type { CollectFailure, CollectFailureKind } from '../core/model/collection.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { TlsError, tlsReason } from './tls-error.ts';

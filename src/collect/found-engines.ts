@@ -1,4 +1,5 @@
-import type { EngineName, GroupDecision } from '../core/model.ts';
+import type { EngineName } from '../core/model/collect-settings.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 import type { Logger } from '../runtime/log.ts';
 
 /** A group that always changes is told of no oftener. */

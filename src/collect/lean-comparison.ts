@@ -1,4 +1,4 @@
-import type { CollectFailure } from '../core/model.ts';
+import type { CollectFailure } from '../core/model/collection.ts';
 import { areEqual, liesBetween, missingFrom, type PageSeries } from './page-series.ts';
 
 /** A lean page must be smaller than this part of the full one. */

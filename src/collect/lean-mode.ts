@@ -1,4 +1,4 @@
-import type { CollectFailure, CollectFailureKind, Sample } from '../core/model.ts';
+import type { CollectFailure, CollectFailureKind, Sample } from '../core/model/collection.ts';
 import { isSmall, type LeanVerdict, type PageFacts } from './lean-comparison.ts';
 import { missingFrom, type PageSeries } from './page-series.ts';
 

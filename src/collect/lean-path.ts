@@ -1,4 +1,4 @@
-import type { CollectSettings } from '../core/model.ts';
+import type { CollectSettings } from '../core/model/collect-settings.ts';
 
 /**
  * The path that asks an exporter for the series of these names alone, as Python's Prometheus client understands it.

@@ -1,4 +1,5 @@
-import type { MetricOverride, MetricOverrides, ScorerName } from '../core/model.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
+import type { MetricOverride, MetricOverrides } from '../core/model/collect-settings.ts';
 import { type Engine, lacksScorer, type Metric } from './engines/engine.ts';
 import { LineFinder } from './line-finder.ts';
 

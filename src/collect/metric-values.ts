@@ -1,4 +1,4 @@
-import type { CollectFailure, CollectFailureKind } from '../core/model.ts';
+import type { CollectFailure, CollectFailureKind } from '../core/model/collection.ts';
 import { printable } from '../runtime/text.ts';
 import type { Metric, MetricSource } from './engines/engine.ts';
 import type { Families } from './exposition.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { CollectFailureKind } from '../core/model.ts';
+import type { CollectFailureKind } from '../core/model/collection.ts';
 import { inNextTurn } from '../runtime/next-turn.ts';
 import { printable } from '../runtime/text.ts';
 import { PageBuffer } from './page-buffer.ts';

@@ -1,4 +1,4 @@
-import type { CollectFailure } from '../core/model.ts';
+import type { CollectFailure } from '../core/model/collection.ts';
 
 export type PageResult =
   | { readonly kind: 'page'; readonly page: Uint8Array }

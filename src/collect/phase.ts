@@ -1,4 +1,4 @@
-import type { BackendId } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
 
 /**
  * When in a run, 0 to 1, a backend of a large group is asked: spread evenly by a hash (FNV-1a) of its id. The order

@@ -1,4 +1,5 @@
-import type { BackendId, CollectFailureKind, CollectOutcome } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { CollectFailureKind, CollectOutcome } from '../core/model/collection.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { CollectLog } from './collect-log.ts';
 import type { PageSource } from './page-source.ts';

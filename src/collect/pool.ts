@@ -1,4 +1,7 @@
-import type { Backend, CollectRun, ScorerName, ServerGroup } from '../core/model.ts';
+import type { Backend } from '../core/model/backend.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
+import type { CollectRun } from '../core/model/collection.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { CollectLog } from './collect-log.ts';

@@ -1,4 +1,5 @@
-import type { CollectSettings, EngineName, ScorerName } from '../core/model.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
+import type { CollectSettings, EngineName } from '../core/model/collect-settings.ts';
 import { ENGINES, engineNamed } from './engines/catalogue.ts';
 import { type Engine, namesOf } from './engines/engine.ts';
 import type { Families } from './exposition.ts';

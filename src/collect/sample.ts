@@ -1,4 +1,6 @@
-import type { EngineName, Sample, ScorerName } from '../core/model.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
+import type { EngineName } from '../core/model/collect-settings.ts';
+import type { Sample } from '../core/model/collection.ts';
 import type { Metric } from './engines/engine.ts';
 import { type Families, LINES_MAX, looksLikeExposition, parseExposition, SERIES_MAX } from './exposition.ts';
 import type { LineFinder } from './line-finder.ts';

@@ -1,4 +1,4 @@
-import type { CollectFailure, Sample } from '../core/model.ts';
+import type { CollectFailure, Sample } from '../core/model/collection.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';

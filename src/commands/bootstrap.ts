@@ -2,7 +2,8 @@ import { isIP, isIPv6 } from 'node:net';
 import { parseDestination } from '../runtime/ip-address.ts';
 import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { toYaml } from '../config/to-yaml.ts';
-import type { Configuration, ServerGroup } from '../core/model.ts';
+import type { Configuration } from '../core/model/configuration.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
 import {

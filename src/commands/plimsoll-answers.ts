@@ -1,6 +1,6 @@
 import type { GroupExplanation } from '../admin/explanation.ts';
 import type { GroupState, State } from '../admin/state-shape.ts';
-import type { EnvoyLbPolicy } from '../core/model.ts';
+import type { EnvoyLbPolicy } from '../core/model/server-group.ts';
 import type { GroupView, PlimsollView } from '../doctor/plimsoll-view.ts';
 import { printable } from '../runtime/text.ts';
 import type { AdminAccess } from './admin-access.ts';

@@ -1,5 +1,5 @@
 import { ENGINES } from '../collect/engines/catalogue.ts';
-import type { CollectFailure } from '../core/model.ts';
+import type { CollectFailure } from '../core/model/collection.ts';
 
 /** What an operator can do about a page that could not be read, in a sentence; undefined: the reason says it all. */
 export function probeHint({ kind, message }: CollectFailure, path: string): string | undefined {

@@ -8,7 +8,10 @@ import { SampleReader } from '../collect/sample.ts';
 import { SamplePlan } from '../collect/sample-plan.ts';
 import { Scrape, type Scraped } from '../collect/scrape.ts';
 import { engineNamed } from '../collect/engines/catalogue.ts';
-import type { Backend, CollectFailure, CollectSettings, Sample, ScorerName } from '../core/model.ts';
+import type { Backend } from '../core/model/backend.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
+import type { CollectSettings } from '../core/model/collect-settings.ts';
+import type { CollectFailure, Sample } from '../core/model/collection.ts';
 import { systemClock } from '../runtime/clock.ts';
 
 const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];

@@ -1,6 +1,6 @@
 import { REDACTED } from '../config/mistake.ts';
 import { toYaml } from '../config/to-yaml.ts';
-import type { Sample } from '../core/model.ts';
+import type { Sample } from '../core/model/collection.ts';
 import type { PageTime, ProbedMetric, ProbedPage } from './probe-page.ts';
 import type { CollectorBlock } from './probe-target.ts';
 

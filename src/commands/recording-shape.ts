@@ -6,7 +6,12 @@ import type {
   SampleGroups,
   SampleHeader,
 } from '../admin/sample-shape.ts';
-import type { BalanceSettings, MarkSettings, SaturationSettings, Scorer } from '../core/model.ts';
+import type {
+  BalanceSettings,
+  MarkSettings,
+  SaturationSettings,
+  Scorer,
+} from '../core/model/balance-settings.ts';
 import { SAMPLE_FORMAT } from '../admin/sample-shape.ts';
 import type { RecordedLine, RecordingEnd, RecordingGap } from '../replay/recording.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ServerGroup } from '../core/model.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { Publisher } from '../publish/publisher.ts';
 import { SnapshotStore } from '../publish/snapshot-store.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';

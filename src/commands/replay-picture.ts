@@ -1,4 +1,4 @@
-import type { BackendId } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
 import type { Replay } from '../replay/replay.ts';
 import { POINTS, type Series } from '../replay/series.ts';
 import { printable } from '../runtime/text.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { plural } from '../admin/words/figures.ts';
 import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
-import type { ServerGroup } from '../core/model.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { Replay } from '../replay/replay.ts';
 import { Survey } from '../replay/survey.ts';
 import { EXIT, PlimsollError } from '../runtime/errors.ts';

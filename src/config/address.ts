@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import type { ListenAddress } from '../core/model.ts';
+import type { ListenAddress } from '../core/model/configuration.ts';
 import { type Parsed, parseIp } from '../runtime/ip-address.ts';
 import { printable } from '../runtime/text.ts';
 

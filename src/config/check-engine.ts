@@ -1,6 +1,6 @@
 import { ENGINES } from '../collect/engines/catalogue.ts';
 import { type Engine, lacksScorer } from '../collect/engines/engine.ts';
-import type { ScorerName } from '../core/model.ts';
+import type { ScorerName } from '../core/model/balance-settings.ts';
 import { URL_PATH_RULE } from './fields.ts';
 import { find, items, type Report, type TreeNode } from './tree.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Configuration } from '../core/model.ts';
+import type { Configuration } from '../core/model/configuration.ts';
 import { fileFault } from '../runtime/file-fault.ts';
 import { check, type Checked } from './check.ts';
 import type { Mistake } from './mistake.ts';

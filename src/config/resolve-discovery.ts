@@ -1,4 +1,4 @@
-import type { DiscoverySettings, KubernetesTarget } from '../core/model.ts';
+import type { DiscoverySettings, KubernetesTarget } from '../core/model/discovery.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import type { DiscoveryFields } from './schema.ts';
 

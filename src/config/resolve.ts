@@ -1,19 +1,19 @@
 import { engineNamed } from '../collect/engines/catalogue.ts';
+import type { Backend } from '../core/model/backend.ts';
+import type { SaturationSettings } from '../core/model/balance-settings.ts';
 import type {
-  AdminSettings,
-  Backend,
   CollectHeader,
   CollectSettings,
-  Configuration,
+  MetricOverride,
+  MetricOverrides,
+} from '../core/model/collect-settings.ts';
+import type { AdminSettings, Configuration, TlsFiles } from '../core/model/configuration.ts';
+import type {
   EnvoyLbPolicy,
   HealthCheckSettings,
   LoadAwareSettings,
-  MetricOverride,
-  MetricOverrides,
-  SaturationSettings,
   ServerGroup,
-  TlsFiles,
-} from '../core/model.ts';
+} from '../core/model/server-group.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
 import { resolveDiscovery } from './resolve-discovery.ts';

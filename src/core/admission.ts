@@ -1,4 +1,4 @@
-import type { AdmissionControl } from './model.ts';
+import type { AdmissionControl } from './model/admission.ts';
 import type { Overload } from './overload.ts';
 
 /** Requests finished, and the backend-seconds that they took, over runs of which each fades the earlier ones. */

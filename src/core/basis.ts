@@ -1,7 +1,7 @@
 import { at } from './at.ts';
 import { meanOfActive } from './capacity.ts';
 import { weightScale } from './dither.ts';
-import type { GroupBasis, SignalBasis, SignalValue, WeightBasis } from './model.ts';
+import type { GroupBasis, SignalBasis, SignalValue, WeightBasis } from './model/basis.ts';
 import type { Outcome } from './outcome.ts';
 import { ADAPTIVE_BOUNDS, unboundedAdaptiveFactor } from './policies/adaptive.ts';
 import { LINEAR_BOUNDS, meanScore, unboundedLinearFactor } from './policies/linear.ts';

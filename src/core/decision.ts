@@ -1,17 +1,11 @@
 import { at } from './at.ts';
 import { weightBasisOf } from './basis.ts';
-import type {
-  Backend,
-  BackendDecision,
-  CollectFailure,
-  Endpoint,
-  EndpointHealth,
-  EngineName,
-  MarkCause,
-  Sample,
-  SampleUse,
-  WeightBasis,
-} from './model.ts';
+import type { Endpoint, EndpointHealth } from './model/assignment.ts';
+import type { Backend } from './model/backend.ts';
+import type { WeightBasis } from './model/basis.ts';
+import type { EngineName } from './model/collect-settings.ts';
+import type { CollectFailure, Sample } from './model/collection.ts';
+import type { BackendDecision, MarkCause, SampleUse } from './model/decision.ts';
 import type { Outcome } from './outcome.ts';
 import { reasonsOf } from './reasons.ts';
 import { slowStartLimit } from './slow-start.ts';

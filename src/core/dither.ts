@@ -1,6 +1,7 @@
 import { at } from './at.ts';
 import { hashText, mix } from './hash.ts';
-import type { Backend, EndpointHealth } from './model.ts';
+import type { EndpointHealth } from './model/assignment.ts';
+import type { Backend } from './model/backend.ts';
 
 const MEAN = 100_000;
 /** Keeps the sum far below the 2^32 - 1 that Envoy allows. */

@@ -1,6 +1,6 @@
 import { type Proposal, weightScale } from './dither.ts';
 import type { BackendMemory } from './memory.ts';
-import type { Assignment, Endpoint } from './model.ts';
+import type { Assignment, Endpoint } from './model/assignment.ts';
 
 /** One that comes back within this is the one that it was. */
 export const RETURN_MS = 60_000;

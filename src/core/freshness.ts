@@ -1,6 +1,7 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
-import type { LoadAwareSettings, SampleUse } from './model.ts';
+import type { SampleUse } from './model/decision.ts';
+import type { LoadAwareSettings } from './model/server-group.ts';
 import { isOutdated } from './outdated.ts';
 import type { Roster } from './roster.ts';
 

@@ -1,5 +1,5 @@
 import { at } from './at.ts';
-import type { Sample } from './model.ts';
+import type { Sample } from './model/collection.ts';
 
 /** Most that a frozen backend gets, of the mean weight: wakes an idle engine and spares a hung one. */
 export const TRICKLE = 0.02;

@@ -1,4 +1,5 @@
-import type { EnvoyLbPolicy, GainBasis } from './model.ts';
+import type { GainBasis } from './model/basis.ts';
+import type { EnvoyLbPolicy } from './model/server-group.ts';
 
 /** A sidecar that weighs in its own requests already corrects a part. */
 const TRUST: Readonly<Record<EnvoyLbPolicy, number>> = { LeastRequest: 0.5, RoundRobin: 0.7 };

@@ -3,7 +3,8 @@ import type { Proposal } from './dither.ts';
 import { type Freshness, isUsable } from './freshness.ts';
 import { keptHealths } from './kept.ts';
 import type { BackendMemory } from './memory.ts';
-import type { EndpointHealth, LoadAwareSettings } from './model.ts';
+import type { EndpointHealth } from './model/assignment.ts';
+import type { LoadAwareSettings } from './model/server-group.ts';
 import type { Roster } from './roster.ts';
 
 export interface HealthInput {

@@ -1,7 +1,7 @@
 import { at } from './at.ts';
 import type { Proposal } from './dither.ts';
 import type { BackendMemory } from './memory.ts';
-import type { EndpointHealth } from './model.ts';
+import type { EndpointHealth } from './model/assignment.ts';
 import type { Roster } from './roster.ts';
 import { slowStartLimit } from './slow-start.ts';
 

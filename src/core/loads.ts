@@ -1,7 +1,7 @@
 import { at } from './at.ts';
 import { isUsable } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { SampleUse } from './model.ts';
+import type { SampleUse } from './model/decision.ts';
 import type { Roster } from './roster.ts';
 
 /** Requests per unit of configured weight (KV: 0..1), so that a server of twice the weight may hold twice as many. */

@@ -1,7 +1,8 @@
 import { at } from './at.ts';
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { EndpointHealth, LoadAwareSettings, ServerGroup } from './model.ts';
+import type { EndpointHealth } from './model/assignment.ts';
+import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import type { OverflowTimes } from './overflow.ts';
 import { deviations } from './policies/adaptive.ts';
 import type { Roster } from './roster.ts';

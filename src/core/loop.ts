@@ -1,5 +1,6 @@
 import type { Admission } from './admission.ts';
-import type { Assignment, ServerGroup } from './model.ts';
+import type { Assignment } from './model/assignment.ts';
+import type { ServerGroup } from './model/server-group.ts';
 import { areAlike, type Published } from './publication.ts';
 import type { GroupState } from './state.ts';
 

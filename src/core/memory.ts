@@ -1,5 +1,7 @@
 import { isFrozen, isSteady } from './frozen.ts';
-import type { CollectFailure, CollectOutcome, EngineName, LoadAwareSettings, Sample } from './model.ts';
+import type { EngineName } from './model/collect-settings.ts';
+import type { CollectFailure, CollectOutcome, Sample } from './model/collection.ts';
+import type { LoadAwareSettings } from './model/server-group.ts';
 import { isOutdated } from './outdated.ts';
 import { judgeSaturation, type Mark, standingMark, UNMARKED } from './saturation.ts';
 

@@ -1,6 +1,7 @@
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { GroupBasis, Intake, LoadAwareSettings, ServerGroup } from './model.ts';
+import type { GroupBasis, Intake } from './model/basis.ts';
+import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import type { Published } from './publication.ts';
 import type { Roster } from './roster.ts';
 import type { Paces } from './speed.ts';

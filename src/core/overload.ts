@@ -1,7 +1,7 @@
 import { at } from './at.ts';
 import { isUsable } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { SampleUse } from './model.ts';
+import type { SampleUse } from './model/decision.ts';
 import { insideOf, progressOf } from './progress.ts';
 
 /**

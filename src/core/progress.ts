@@ -1,6 +1,6 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
-import type { Sample } from './model.ts';
+import type { Sample } from './model/collection.ts';
 import { isOutdated } from './outdated.ts';
 
 /** What a backend did between its sample of this run and the one before. */

@@ -1,7 +1,10 @@
 import { at } from './at.ts';
 import { integerWeights, type Proposal } from './dither.ts';
 import { drainingEndpoints } from './draining.ts';
-import type { Assignment, Backend, EndpointHealth, PublishReason, ServerGroup } from './model.ts';
+import type { Assignment, EndpointHealth } from './model/assignment.ts';
+import type { Backend } from './model/backend.ts';
+import type { PublishReason } from './model/decision.ts';
+import type { ServerGroup } from './model/server-group.ts';
 import { byAddressThenPort, type Roster } from './roster.ts';
 
 /** What sidecars were told last, and the weights without dither that it came from. */

@@ -2,7 +2,8 @@ import { at } from './at.ts';
 import { TRICKLE } from './frozen.ts';
 import { isMarked, isSpared } from './health.ts';
 import type { BackendMemory } from './memory.ts';
-import type { BackendDecision, MarkSettings } from './model.ts';
+import type { MarkSettings } from './model/balance-settings.ts';
+import type { BackendDecision } from './model/decision.ts';
 import type { Outcome } from './outcome.ts';
 
 type Decision = Omit<BackendDecision, 'reasons'>;

@@ -1,4 +1,4 @@
-import type { Backend, BackendId } from './model.ts';
+import type { Backend, BackendId } from './model/backend.ts';
 
 /** The backends of a group in canonical order: whatever order discovery lists them in, the same numbers come out. */
 export interface Roster {

@@ -1,4 +1,6 @@
-import type { MarkCause, Sample, SaturationSettings } from './model.ts';
+import type { SaturationSettings } from './model/balance-settings.ts';
+import type { Sample } from './model/collection.ts';
+import type { MarkCause } from './model/decision.ts';
 import { isOutdated } from './outdated.ts';
 
 /** What is remembered of a backend's saturation between samples. */

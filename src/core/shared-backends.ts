@@ -1,4 +1,5 @@
-import type { BackendId, ServerGroup } from './model.ts';
+import type { BackendId } from './model/backend.ts';
+import type { ServerGroup } from './model/server-group.ts';
 
 /** Says of each group that follows the load whether one of its backends is in another group too. The others stay as they are. */
 export function markShared(groups: readonly ServerGroup[]): readonly ServerGroup[] {

@@ -12,7 +12,8 @@ import {
 import { at } from './at.ts';
 import type { Freshness } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { AdmissionDecision, AdmissionFigures, SaturationSettings, SheddingBasis } from './model.ts';
+import type { AdmissionDecision, AdmissionFigures, SheddingBasis } from './model/admission.ts';
+import type { SaturationSettings } from './model/balance-settings.ts';
 import { type Overload, viewQueues } from './overload.ts';
 
 export interface Shedding {

@@ -1,6 +1,6 @@
 import { at } from './at.ts';
 import type { BackendMemory } from './memory.ts';
-import type { SpeedBasis } from './model.ts';
+import type { SpeedBasis } from './model/basis.ts';
 import type { Progress } from './progress.ts';
 
 /** What the backends got done of late, in roster order: sums that fade, over the same runs. */

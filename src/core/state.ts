@@ -3,7 +3,7 @@ import { at } from './at.ts';
 import { RETURN_MS } from './draining.ts';
 import { INITIAL_LAG, type Lag } from './lag.ts';
 import { type BackendMemory, newMemory } from './memory.ts';
-import type { BackendId } from './model.ts';
+import type { BackendId } from './model/backend.ts';
 import type { Published } from './publication.ts';
 import { INITIAL_STAY, type Stay } from './residence.ts';
 import type { Roster } from './roster.ts';

@@ -1,7 +1,7 @@
 import { at } from './at.ts';
 import type { SharesSeen } from './lag.ts';
 import type { BackendMemory } from './memory.ts';
-import type { Intake } from './model.ts';
+import type { Intake } from './model/basis.ts';
 import { isOfOneRun, type Progress } from './progress.ts';
 import type { Zones } from './zones.ts';
 

@@ -1,7 +1,10 @@
 import { at } from './at.ts';
 import { type Freshness, isUsable } from './freshness.ts';
 import type { BackendMemory } from './memory.ts';
-import type { AdmissionDecision, Backend, LoadAwareSettings, ScorerName } from './model.ts';
+import type { AdmissionDecision } from './model/admission.ts';
+import type { Backend } from './model/backend.ts';
+import type { ScorerName } from './model/balance-settings.ts';
+import type { LoadAwareSettings } from './model/server-group.ts';
 import { standingSeconds } from './outdated.ts';
 import type { Roster } from './roster.ts';
 

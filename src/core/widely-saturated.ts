@@ -1,4 +1,4 @@
-import type { EndpointHealth } from './model.ts';
+import type { EndpointHealth } from './model/assignment.ts';
 
 /** When it was so last; undefined: never. */
 export interface WidelySaturated {

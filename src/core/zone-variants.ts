@@ -1,7 +1,10 @@
 import { at } from './at.ts';
 import type { Proposal } from './dither.ts';
 import { isUsable } from './freshness.ts';
-import type { EndpointHealth, PublishReason, SampleUse, ServerGroup, ZoneDecision } from './model.ts';
+import type { EndpointHealth } from './model/assignment.ts';
+import type { PublishReason, SampleUse } from './model/decision.ts';
+import type { ServerGroup } from './model/server-group.ts';
+import type { ZoneDecision } from './model/zones.ts';
 import {
   awayFactor,
   nextIntegral,

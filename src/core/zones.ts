@@ -1,5 +1,6 @@
 import { at } from './at.ts';
-import type { Backend, ServerGroup } from './model.ts';
+import type { Backend } from './model/backend.ts';
+import type { ServerGroup } from './model/server-group.ts';
 
 /** More zones in a group are not told apart: each has an assignment of its own. */
 export const ZONES_MAX = 16;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { BackendId } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';

@@ -1,4 +1,4 @@
-import type { BackendId } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
 
 export const SERVER_GROUP = 'llama';
 export const LISTENER = 'inference';

@@ -1,4 +1,4 @@
-import type { DiscoverySettings } from '../core/model.ts';
+import type { DiscoverySettings } from '../core/model/discovery.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Discoverer } from './discoverer.ts';
 import { DnsDiscoverer } from './dns.ts';

@@ -1,4 +1,4 @@
-import type { MetricsAddress } from '../core/model.ts';
+import type { MetricsAddress } from '../core/model/backend.ts';
 
 /** A backend as its source tells it. */
 export interface Found {

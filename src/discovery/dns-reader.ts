@@ -1,4 +1,4 @@
-import type { DnsDiscovery } from '../core/model.ts';
+import type { DnsDiscovery } from '../core/model/discovery.ts';
 import type { Dns } from './dns-client.ts';
 import { DnsMemory } from './dns-memory.ts';
 import { ADDRESSES_MAX, type DnsReading, DnsRound, TOO_MANY } from './dns-round.ts';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { DnsDiscovery } from '../core/model.ts';
+import type { DnsDiscovery } from '../core/model/discovery.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Discoverer, DiscoveryObserver } from './discoverer.ts';

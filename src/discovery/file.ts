@@ -4,7 +4,7 @@ import { formatMistake, type Mistake } from '../config/mistake.ts';
 import { readList } from '../config/parsed-list.ts';
 import { parseServerList } from '../config/server-list.ts';
 import { parseTargetGroups } from '../config/target-groups.ts';
-import type { FileDiscovery } from '../core/model.ts';
+import type { FileDiscovery } from '../core/model/discovery.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { fileFault } from '../runtime/file-fault.ts';

@@ -1,4 +1,4 @@
-import type { Backend, BackendId, MetricsAddress } from '../core/model.ts';
+import type { Backend, BackendId, MetricsAddress } from '../core/model/backend.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
 import { isLinkLocal, parseDestination } from '../runtime/ip-address.ts';
 import { printable } from '../runtime/text.ts';

@@ -1,4 +1,6 @@
-import type { Backend, DiscoveryStatus, ServerGroup } from '../core/model.ts';
+import type { Backend } from '../core/model/backend.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { foundBackends, type FoundBackends } from './found-backends.ts';
 import { DOUBT_MS, type ListOrigin, Membership } from './membership.ts';
 import type { Source } from './source.ts';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { KubernetesDiscovery } from '../core/model.ts';
+import type { KubernetesDiscovery } from '../core/model/discovery.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Discoverer, DiscoveryObserver } from './discoverer.ts';
 import type { AccessSource } from './kubernetes/access.ts';

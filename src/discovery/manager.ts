@@ -1,4 +1,5 @@
-import type { DiscoverySettings, DiscoveryStatus, ServerGroup } from '../core/model.ts';
+import type { DiscoverySettings, DiscoveryStatus } from '../core/model/discovery.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Discoverer } from './discoverer.ts';

@@ -1,4 +1,4 @@
-import type { Backend, BackendId } from '../core/model.ts';
+import type { Backend, BackendId } from '../core/model/backend.ts';
 
 /** Twice as many as a group may have, so that a whole fleet can leave while another one joins. */
 const MEMBERS_MAX = 20_000;

@@ -1,4 +1,5 @@
-import type { BackendDeparture, ServerGroup } from '../core/model.ts';
+import type { BackendDeparture } from '../core/model/discovery.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import type { Logger } from '../runtime/log.ts';
 import { shortened } from '../runtime/shortened.ts';
 import type { SourceFailure } from './source.ts';

@@ -1,4 +1,5 @@
-import type { Backend, BackendDeparture, BackendId } from '../core/model.ts';
+import type { Backend, BackendId } from '../core/model/backend.ts';
+import type { BackendDeparture } from '../core/model/discovery.ts';
 import { byAddressThenPort, isSameBackend } from './found-backends.ts';
 import { type Absence, bounded, type Member } from './members.ts';
 

@@ -1,4 +1,4 @@
-import type { DiscoverySettings, KubernetesTarget } from '../core/model.ts';
+import type { DiscoverySettings, KubernetesTarget } from '../core/model/discovery.ts';
 
 /** Where backends are looked for, for people: `file /etc/plimsoll/backends.yaml`. */
 export function sourceWords(settings: DiscoverySettings): string {

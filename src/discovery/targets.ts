@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Target } from '../config/target-groups.ts';
-import type { MetricsAddress } from '../core/model.ts';
+import type { MetricsAddress } from '../core/model/backend.ts';
 import { printable } from '../runtime/text.ts';
 import type { Found } from './discoverer.ts';
 

@@ -1,5 +1,5 @@
 import { toYaml } from '../config/to-yaml.ts';
-import type { EnvoyLbPolicy } from '../core/model.ts';
+import type { EnvoyLbPolicy } from '../core/model/server-group.ts';
 import { edsBootstrap } from '../xds/bootstrap.ts';
 import { clusterJson } from '../xds/resources/cluster.ts';
 import { ownStreamSource } from '../xds/resources/config-source.ts';

@@ -1,4 +1,4 @@
-import type { EnvoyLbPolicy } from '../core/model.ts';
+import type { EnvoyLbPolicy } from '../core/model/server-group.ts';
 
 /** What Plimsoll itself says: the replica that was asked, or those. */
 export interface PlimsollView {

@@ -1,11 +1,8 @@
 import { evaluate, evaluatePlain, type GroupState, initialState } from '../core/evaluate.ts';
-import type {
-  CollectRun,
-  GroupDecision,
-  GroupStatus,
-  PublishedDecision,
-  ServerGroup,
-} from '../core/model.ts';
+import type { CollectRun } from '../core/model/collection.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
+import type { GroupStatus, PublishedDecision } from '../core/model/group-status.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';

@@ -1,4 +1,4 @@
-import type { Assignment } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
 
 /** Beyond it next to nothing would come through to tell that the overload is over. */
 const DROP_SHARE_MAX = 0.95;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Assignment, Listener, ServerGroup } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
+import type { Listener } from '../core/model/configuration.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { checkAssignment } from './check.ts';
 import { NO_ZONES, type ZoneAssignment, ZoneEndpoints, type ZoneVersions } from './zone-endpoints.ts';

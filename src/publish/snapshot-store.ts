@@ -1,4 +1,4 @@
-import type { Assignment } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
 
 /** One encoded xDS resource. The version is a hash of the bytes: equal content has an equal version on every replica. */
 export interface Resource {

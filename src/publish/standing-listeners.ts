@@ -1,4 +1,5 @@
-import type { Listener, ServerGroup } from '../core/model.ts';
+import type { Listener } from '../core/model/configuration.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 
 /**
  * The listeners that sidecars are to have while some groups wait for their backends: one that moves to such a group

@@ -1,4 +1,4 @@
-import type { GroupDecision } from '../core/model.ts';
+import type { GroupDecision } from '../core/model/decision.ts';
 import type { Logger } from '../runtime/log.ts';
 import { TokenBucket } from '../runtime/token-bucket.ts';
 

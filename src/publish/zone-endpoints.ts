@@ -1,4 +1,4 @@
-import type { Assignment } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
 import type { Resource, ZoneResources } from './snapshot-store.ts';
 
 /** What the sidecars of one zone get of a group. */

@@ -6,15 +6,11 @@ import type {
 } from '../admin/sample-shape.ts';
 import { evaluate, type GroupState, initialState } from '../core/evaluate.ts';
 import { isClosed } from '../core/loop.ts';
-import type {
-  Assignment,
-  Backend,
-  BackendId,
-  CollectOutcome,
-  Endpoint,
-  PublishReason,
-  ServerGroup,
-} from '../core/model.ts';
+import type { Assignment, Endpoint } from '../core/model/assignment.ts';
+import type { Backend, BackendId } from '../core/model/backend.ts';
+import type { CollectOutcome } from '../core/model/collection.ts';
+import type { PublishReason } from '../core/model/decision.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 
 /** What was published, and what would have been, after one evaluation. */
 export interface ReplayStep {

@@ -1,5 +1,6 @@
 import type { SampledGroup, SampleHeader } from '../admin/sample-shape.ts';
-import type { BackendId, ServerGroup } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { GroupReplay, type ReplayStep } from './group-replay.ts';
 import type { RecordedLine } from './recording.ts';
 import type { Span } from './series.ts';

@@ -1,4 +1,5 @@
-import type { Assignment, BackendId, Endpoint } from '../core/model.ts';
+import type { Assignment, Endpoint } from '../core/model/assignment.ts';
+import type { BackendId } from '../core/model/backend.ts';
 
 /** Expected share of each HEALTHY backend; they sum up to 1, or there is none. */
 export function sharesOf({ endpoints }: Assignment): ReadonlyMap<BackendId, number> {

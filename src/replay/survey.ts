@@ -1,5 +1,5 @@
 import type { SampledGroup, SampleHeader } from '../admin/sample-shape.ts';
-import type { BackendId } from '../core/model.ts';
+import type { BackendId } from '../core/model/backend.ts';
 import type { RecordedLine, RecordingEnd, RecordingGap } from './recording.ts';
 import type { Span } from './series.ts';
 

@@ -1,4 +1,6 @@
-import type { Assignment, BackendId, PublishReason } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
+import type { BackendId } from '../core/model/backend.ts';
+import type { PublishReason } from '../core/model/decision.ts';
 import type { ReplayStep } from './group-replay.ts';
 import { Series, type Span } from './series.ts';
 import { endpointIds, sharesOf } from './shares.ts';

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import type { Listener, ServerGroup } from '../core/model.ts';
+import type { Listener } from '../core/model/configuration.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import { clusterJson } from './resources/cluster.ts';
 import { adsSource, deltaGrpc, ownStreamSource, XDS_CLUSTER } from './resources/config-source.ts';
 import { listenerJson } from './resources/listener.ts';

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { XdsLimits } from '../core/model.ts';
+import type { XdsLimits } from '../core/model/configuration.ts';
 import { TokenBucket } from '../runtime/token-bucket.ts';
 import type { Refusal } from './refusal.ts';
 

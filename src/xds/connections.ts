@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { ListenAddress } from '../core/model.ts';
+import type { ListenAddress } from '../core/model/configuration.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import { Connection } from './connection.ts';
 

@@ -1,4 +1,6 @@
-import type { Assignment, Listener, ServerGroup } from '../core/model.ts';
+import type { Assignment } from '../core/model/assignment.ts';
+import type { Listener } from '../core/model/configuration.ts';
+import type { ServerGroup } from '../core/model/server-group.ts';
 import type { Audience } from './audience.ts';
 import { encodeApiListener } from './resources/api-listener.ts';
 import { encodeAssignment } from './resources/assignment.ts';

@@ -1,4 +1,4 @@
-import type { AuthorizationRule } from '../core/model.ts';
+import type { AuthorizationRule } from '../core/model/configuration.ts';
 import type { Identity } from './identity.ts';
 
 /** What a client may see: everything, some server groups, or nothing. */

@@ -1,4 +1,4 @@
-import type { AuthorizationRule } from '../core/model.ts';
+import type { AuthorizationRule } from '../core/model/configuration.ts';
 import type { SnapshotSource } from '../publish/snapshot-store.ts';
 import type { Identity } from './identity.ts';
 import { permissionOf } from './permission.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
-import type { ListenAddress, XdsLimits } from '../core/model.ts';
+import type { ListenAddress, XdsLimits } from '../core/model/configuration.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { LogLimiter } from '../runtime/log-limiter.ts';

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { XdsLimits } from '../core/model.ts';
+import type { XdsLimits } from '../core/model/configuration.ts';
 import type { Refusal } from './refusal.ts';
 import type { NodeIdentity, Request } from './request.ts';
 import type { RememberedNames, TypeView } from './subscription.ts';

@@ -1,5 +1,5 @@
 import { Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import type { ListenAddress } from '../core/model.ts';
+import type { ListenAddress } from '../core/model/configuration.ts';
 import type { SnapshotSource } from '../publish/snapshot-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { FirstTime } from '../runtime/first-time.ts';

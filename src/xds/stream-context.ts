@@ -1,5 +1,5 @@
 import type { status } from '@grpc/grpc-js';
-import type { XdsLimits } from '../core/model.ts';
+import type { XdsLimits } from '../core/model/configuration.ts';
 import type { Seat } from './feeds.ts';
 import type { Identity } from './identity.ts';
 import type { NodeIdentity } from './request.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { TlsFiles } from '../core/model.ts';
+import type { TlsFiles } from '../core/model/configuration.ts';
 import { type Clock, unixMs } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { LogLimiter } from '../runtime/log-limiter.ts';

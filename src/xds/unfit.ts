@@ -1,4 +1,4 @@
-import type { XdsLimits } from '../core/model.ts';
+import type { XdsLimits } from '../core/model/configuration.ts';
 import type { Connection } from './connection.ts';
 import type { Refusal } from './refusal.ts';
 

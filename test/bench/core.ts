@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { availableParallelism } from 'node:os';
 import { type EvaluateInput, evaluate, type GroupState, initialState } from '../../src/core/evaluate.ts';
-import type { Backend, CollectOutcome, ServerGroup } from '../../src/core/model.ts';
+import type { Backend } from '../../src/core/model/backend.ts';
+import type { CollectOutcome } from '../../src/core/model/collection.ts';
+import type { ServerGroup } from '../../src/core/model/server-group.ts';
 import { collectSettings } from '../support/collect-settings.ts';
 
 /**

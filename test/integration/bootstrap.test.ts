@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { toYaml } from '../../src/config/to-yaml.ts';
-import type { Configuration } from '../../src/core/model.ts';
+import type { Configuration } from '../../src/core/model/configuration.ts';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
 import { clusterJson, encodeCluster } from '../../src/xds/resources/cluster.ts';
 import { adsSource, ownStreamSource } from '../../src/xds/resources/config-source.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
-import type { Endpoint } from '../../src/core/model.ts';
+import type { Endpoint } from '../../src/core/model/assignment.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { configuration, listener, serverGroup } from '../support/configuration.ts';
 import { EdsFile } from '../support/eds-file.ts';

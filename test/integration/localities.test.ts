@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Agent, request } from 'undici';
-import type { Endpoint, ServerGroup } from '../../src/core/model.ts';
+import type { Endpoint } from '../../src/core/model/assignment.ts';
+import type { ServerGroup } from '../../src/core/model/server-group.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { clusterJson } from '../../src/xds/resources/cluster.ts';
 import { listenerJson } from '../../src/xds/resources/listener.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
-import type { Assignment } from '../../src/core/model.ts';
+import type { Assignment } from '../../src/core/model/assignment.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { clusterJson } from '../../src/xds/resources/cluster.ts';
 import { listenerJson } from '../../src/xds/resources/listener.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import type { Configuration } from '../../src/core/model.ts';
+import type { Configuration } from '../../src/core/model/configuration.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -9,7 +9,7 @@ import { App } from '../../src/app.ts';
 import { probe } from '../../src/commands/probe.ts';
 import { validate } from '../../src/commands/validate.ts';
 import { formatMistake, loadConfiguration } from '../../src/config/load.ts';
-import type { Configuration } from '../../src/core/model.ts';
+import type { Configuration } from '../../src/core/model/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { TestCa } from '../support/pki.ts';
 import { RawServer, response } from '../support/raw-server.ts';

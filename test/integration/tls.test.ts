@@ -8,7 +8,7 @@ import { request } from 'undici';
 import { App, type BoundAddresses } from '../../src/app.ts';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
-import type { Configuration } from '../../src/core/model.ts';
+import type { Configuration } from '../../src/core/model/configuration.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';

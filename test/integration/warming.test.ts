@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import type { ServerGroup } from '../../src/core/model.ts';
+import type { ServerGroup } from '../../src/core/model/server-group.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import type { RolloutTimes } from '../../src/publish/rollout.ts';
 import { type Resource, SnapshotStore } from '../../src/publish/snapshot-store.ts';

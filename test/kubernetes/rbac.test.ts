@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import type { KubernetesTarget } from '../../src/core/model.ts';
+import type { KubernetesTarget } from '../../src/core/model/discovery.ts';
 import { inClusterAccess } from '../../src/discovery/kubernetes/in-cluster.ts';
 import { PodSource } from '../../src/discovery/kubernetes/pod-source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

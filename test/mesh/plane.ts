@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { App } from '../../src/app.ts';
-import type { Configuration, TlsFiles } from '../../src/core/model.ts';
+import type { Configuration, TlsFiles } from '../../src/core/model/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure } from '../support/voyage.ts';

@@ -1,4 +1,4 @@
-import type { CollectSettings } from '../../src/core/model.ts';
+import type { CollectSettings } from '../../src/core/model/collect-settings.ts';
 
 /** How a plain metrics page is collected each second; every field of the settings at its default. */
 export function collectSettings(change: Partial<CollectSettings> = {}): CollectSettings {

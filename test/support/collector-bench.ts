@@ -1,7 +1,9 @@
 import { pino } from 'pino';
 import { Collector } from '../../src/collect/collector.ts';
 import type { PageResult, PageSource } from '../../src/collect/page-source.ts';
-import type { Backend, CollectOutcome, CollectRun, ScorerName } from '../../src/core/model.ts';
+import type { Backend } from '../../src/core/model/backend.ts';
+import type { ScorerName } from '../../src/core/model/balance-settings.ts';
+import type { CollectOutcome, CollectRun } from '../../src/core/model/collection.ts';
 import { sleep } from '../../src/runtime/clock.ts';
 import { collectSettings } from './collect-settings.ts';
 import { FakeClock } from './fake-clock.ts';

@@ -1,4 +1,5 @@
-import type { AdminSettings, Configuration, Listener, ServerGroup } from '../../src/core/model.ts';
+import type { AdminSettings, Configuration, Listener } from '../../src/core/model/configuration.ts';
+import type { ServerGroup } from '../../src/core/model/server-group.ts';
 import { backend } from './decisions.ts';
 import { xdsSettings } from './xds-settings.ts';
 

@@ -1,4 +1,5 @@
-import type { Backend, BackendDecision, GroupDecision } from '../../src/core/model.ts';
+import type { Backend } from '../../src/core/model/backend.ts';
+import type { BackendDecision, GroupDecision } from '../../src/core/model/decision.ts';
 
 /** A backend of 10.0.3.0/24, port 8000, weight 100. */
 export function backend(last: number, change: Partial<Backend> = {}): Backend {

@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Assignment } from '../../src/core/model.ts';
+import type { Assignment } from '../../src/core/model/assignment.ts';
 import { encodeAssignment } from '../../src/xds/resources/assignment.ts';
 import type { ProtoJsonMessage } from '../../src/xds/resources/proto-json.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';

@@ -1,6 +1,6 @@
 import { explainGroup } from '../../src/admin/explain.ts';
 import type { GroupExplanation } from '../../src/admin/explanation.ts';
-import type { GroupDecision } from '../../src/core/model.ts';
+import type { GroupDecision } from '../../src/core/model/decision.ts';
 
 /** What `/explain` answers after these two evaluations, as a reader of its JSON has it. The second published nothing. */
 export function explanationOf(published: GroupDecision, newest: GroupDecision = published): GroupExplanation {

@@ -1,17 +1,9 @@
 import { evaluate, type GroupState, initialState } from '../../src/core/evaluate.ts';
-import type {
-  Backend,
-  BackendDecision,
-  BalanceSettings,
-  CollectFailureKind,
-  CollectOutcome,
-  EnvoyLbPolicy,
-  GroupDecision,
-  Sample,
-  Scorer,
-  ServerGroup,
-  ServerGroupMode,
-} from '../../src/core/model.ts';
+import type { Backend } from '../../src/core/model/backend.ts';
+import type { BalanceSettings, Scorer } from '../../src/core/model/balance-settings.ts';
+import type { CollectFailureKind, CollectOutcome, Sample } from '../../src/core/model/collection.ts';
+import type { BackendDecision, GroupDecision } from '../../src/core/model/decision.ts';
+import type { EnvoyLbPolicy, ServerGroup, ServerGroupMode } from '../../src/core/model/server-group.ts';
 import { collectSettings } from './collect-settings.ts';
 import { backend } from './decisions.ts';
 

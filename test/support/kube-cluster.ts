@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { KubernetesDiscovery, KubernetesTarget } from '../../src/core/model.ts';
+import type { KubernetesDiscovery, KubernetesTarget } from '../../src/core/model/discovery.ts';
 import type { Discoverer } from '../../src/discovery/discoverer.ts';
 import { KubernetesDiscoverer } from '../../src/discovery/kubernetes.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -1,4 +1,5 @@
-import type { GroupDecision, Sample } from '../../src/core/model.ts';
+import type { Sample } from '../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../src/core/model/decision.ts';
 import { type Answer, Fleet, type FleetOptions } from './fleet.ts';
 import { random } from './random.ts';
 import { SlotEngine } from './slot-engine.ts';

@@ -1,5 +1,5 @@
 import { Metrics } from '../../src/admin/metrics.ts';
-import type { CollectRun } from '../../src/core/model.ts';
+import type { CollectRun } from '../../src/core/model/collection.ts';
 import { backend, backendDecision, groupDecision } from './decisions.ts';
 
 const GROUP = 'llama';

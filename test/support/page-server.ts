@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Backend } from '../../src/core/model.ts';
+import type { Backend } from '../../src/core/model/backend.ts';
 import type { Issued } from './pki.ts';
 
 export interface PageAnswer {

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import type { ConnectionOptions } from 'node:tls';
-import type { ListenAddress } from '../../src/core/model.ts';
+import type { ListenAddress } from '../../src/core/model/configuration.ts';
 
 const PATHS = {
   sotw: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { ListenAddress } from '../../src/core/model.ts';
+import type { ListenAddress } from '../../src/core/model/configuration.ts';
 
 /** Types of HTTP/2 frames. */
 export const FRAME = {

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
-import type { Backend } from '../../src/core/model.ts';
+import type { Backend } from '../../src/core/model/backend.ts';
 import { formatHostPort } from '../../src/runtime/host-port.ts';
 
 /** Answers one request, in any way that a socket allows. */

@@ -1,4 +1,4 @@
-import type { Sample } from '../../src/core/model.ts';
+import type { Sample } from '../../src/core/model/collection.ts';
 
 /** Of an engine, unless it has others. */
 export const SLOTS = 8;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { status } from '@grpc/grpc-js';
 import { pino } from 'pino';
-import type { XdsLimits } from '../../src/core/model.ts';
+import type { XdsLimits } from '../../src/core/model/configuration.ts';
 import { LogLimiter } from '../../src/runtime/log-limiter.ts';
 import { ClientMeter } from '../../src/xds/client-meter.ts';
 import { Feed } from '../../src/xds/feed.ts';

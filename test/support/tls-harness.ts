@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
-import type { AuthorizationRule, ListenAddress, TlsFiles } from '../../src/core/model.ts';
+import type { AuthorizationRule, ListenAddress, TlsFiles } from '../../src/core/model/configuration.ts';
 import { SnapshotStore } from '../../src/publish/snapshot-store.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { PermittedSources } from '../../src/xds/permitted-sources.ts';

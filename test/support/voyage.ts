@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { App } from '../../src/app.ts';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
-import type { Configuration } from '../../src/core/model.ts';
+import type { Configuration } from '../../src/core/model/configuration.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import type { RolloutTimes } from '../../src/publish/rollout.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -5,7 +5,7 @@ import {
   credentials,
   type StatusObject,
 } from '@grpc/grpc-js';
-import type { ListenAddress } from '../../src/core/model.ts';
+import type { ListenAddress } from '../../src/core/model/configuration.ts';
 import { formatHostPort } from '../../src/runtime/host-port.ts';
 import { DISCOVERY, encode } from './discovery-proto.ts';
 import { type ReceivedResponse, readDelta, readSotw } from './discovery-response.ts';

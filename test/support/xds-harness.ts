@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { AuthorizationRule, ListenAddress } from '../../src/core/model.ts';
+import type { AuthorizationRule, ListenAddress } from '../../src/core/model/configuration.ts';
 import { type Snapshot, SnapshotStore } from '../../src/publish/snapshot-store.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { PermittedSources } from '../../src/xds/permitted-sources.ts';

@@ -1,5 +1,5 @@
 import { parseConfiguration } from '../../src/config/load.ts';
-import type { Configuration, XdsLimits } from '../../src/core/model.ts';
+import type { Configuration, XdsLimits } from '../../src/core/model/configuration.ts';
 
 /** `Xds` of a configuration as it is by default, but for `limits`. */
 export function xdsSettings(limits: Partial<XdsLimits> = {}): Configuration['xds'] {

@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { App } from '../../src/app.ts';
-import type { AdminSettings, Configuration, TlsFiles, XdsLimits } from '../../src/core/model.ts';
+import type {
+  AdminSettings,
+  Configuration,
+  TlsFiles,
+  XdsLimits,
+} from '../../src/core/model/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { roomForConnections } from '../../src/runtime/open-files.ts';
 import { adminSettings, configuration } from '../support/configuration.ts';

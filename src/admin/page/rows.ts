@@ -1,4 +1,5 @@
-import type { EndpointHealth, SampleUse } from '../../core/model.ts';
+import type { EndpointHealth } from '../../core/model/assignment.ts';
+import type { SampleUse } from '../../core/model/decision.ts';
 import type { GroupState } from '../state-shape.ts';
 
 /** One backend of the table. null: not known, or there is no such thing. */

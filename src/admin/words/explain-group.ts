@@ -7,7 +7,7 @@ import type {
   SignalExplanation,
   SpeedExplanation,
 } from '../explanation.ts';
-import type { ScorerName } from '../../core/model.ts';
+import type { ScorerName } from '../../core/model/balance-settings.ts';
 import { zoneLines } from './explain-zones.ts';
 import { boundWords, MODE_WORDS, REASON_WORDS, SIGNAL_WORDS } from './explain-words.ts';
 import { discoveryWords } from './discovery-words.ts';

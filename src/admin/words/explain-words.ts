@@ -1,5 +1,6 @@
 import type { GroupExplanation } from '../explanation.ts';
-import type { GroupMode, ScorerName } from '../../core/model.ts';
+import type { ScorerName } from '../../core/model/balance-settings.ts';
+import type { GroupMode } from '../../core/model/decision.ts';
 import { figure } from './figures.ts';
 
 /** What a signal is called in a sentence. */

@@ -1,4 +1,4 @@
-import type { EngineName } from '../../core/model.ts';
+import type { EngineName } from '../../core/model/collect-settings.ts';
 import { DYNAMO } from './dynamo.ts';
 import type { Engine } from './engine.ts';
 import { LLAMA_CPP } from './llama-cpp.ts';

@@ -1,4 +1,5 @@
-import type { EngineName, ScorerName } from '../../core/model.ts';
+import type { ScorerName } from '../../core/model/balance-settings.ts';
+import type { EngineName } from '../../core/model/collect-settings.ts';
 
 /** One name under which an engine shows a number. */
 export interface MetricSource {

@@ -1,6 +1,6 @@
 import { at } from '../at.ts';
 import { isUsable } from '../freshness.ts';
-import type { SampleUse } from '../model.ts';
+import type { SampleUse } from '../model/decision.ts';
 
 /** Bounds of {@link linearFactor}. */
 export const LINEAR_BOUNDS = { least: 0.1, most: 2 } as const;

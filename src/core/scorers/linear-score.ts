@@ -1,7 +1,7 @@
 import { at } from '../at.ts';
 import { isUsable } from '../freshness.ts';
 import type { Loads } from '../loads.ts';
-import type { SampleUse } from '../model.ts';
+import type { SampleUse } from '../model/decision.ts';
 import type { Signal } from './signal.ts';
 import type { WeighedSignal } from './weighed.ts';
 

@@ -1,5 +1,5 @@
 import type { Load, Loads, Metrics } from '../loads.ts';
-import type { ScorerName } from '../model.ts';
+import type { ScorerName } from '../model/balance-settings.ts';
 
 /** One signal of a backend's load. Higher is worse. */
 export interface Signal {

@@ -1,5 +1,5 @@
 import type { Metrics } from '../loads.ts';
-import type { Scorer, ScorerName } from '../model.ts';
+import type { Scorer, ScorerName } from '../model/balance-settings.ts';
 import { kvCacheUtilization } from './kv-cache-utilization.ts';
 import { runningRequests } from './running-requests.ts';
 import type { Signal } from './signal.ts';

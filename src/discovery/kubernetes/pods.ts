@@ -1,4 +1,4 @@
-import type { MetricsAddress } from '../../core/model.ts';
+import type { MetricsAddress } from '../../core/model/backend.ts';
 import { parseDestination } from '../../runtime/ip-address.ts';
 import { printable } from '../../runtime/text.ts';
 import type { Found } from '../discoverer.ts';

@@ -1,4 +1,4 @@
-import type { EnvoyLbPolicy } from '../../core/model.ts';
+import type { EnvoyLbPolicy } from '../../core/model/server-group.ts';
 import { type Finding, Judge, type Mend } from '../finding.ts';
 import { clusterMend, zoneRoutingMend } from '../mends.ts';
 import type { PlimsollView } from '../plimsoll-view.ts';

@@ -1,4 +1,4 @@
-import type { ServerGroup } from '../../core/model.ts';
+import type { ServerGroup } from '../../core/model/server-group.ts';
 import { HTTP_CONNECTION_MANAGER, routerFilter } from './listener.ts';
 import { encodeProtoJson } from './proto-json.ts';
 import { routeJson } from './route.ts';

@@ -1,4 +1,4 @@
-import type { Assignment, Endpoint, EndpointHealth } from '../../core/model.ts';
+import type { Assignment, Endpoint, EndpointHealth } from '../../core/model/assignment.ts';
 import { messageType } from '../protos.ts';
 
 /** envoy.config.core.v3.HealthStatus */

@@ -1,4 +1,4 @@
-import type { HealthCheckSettings, ServerGroup } from '../../core/model.ts';
+import type { HealthCheckSettings, ServerGroup } from '../../core/model/server-group.ts';
 import { encodeProtoJson, type ProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 

@@ -1,4 +1,5 @@
-import type { Listener, ServerGroup } from '../../core/model.ts';
+import type { Listener } from '../../core/model/configuration.ts';
+import type { ServerGroup } from '../../core/model/server-group.ts';
 import { encodeProtoJson, type ProtoJsonMessage } from './proto-json.ts';
 import { TYPE_URLS } from './type-urls.ts';
 

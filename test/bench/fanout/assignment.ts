@@ -1,4 +1,4 @@
-import type { Assignment } from '../../../src/core/model.ts';
+import type { Assignment } from '../../../src/core/model/assignment.ts';
 
 export const GROUP = 'bench';
 

@@ -9,7 +9,7 @@
 import { createInterface } from 'node:readline';
 import { Metrics } from '../../../src/admin/metrics.ts';
 import { rehearse } from '../../../src/commands/rehearsal.ts';
-import type { Assignment } from '../../../src/core/model.ts';
+import type { Assignment } from '../../../src/core/model/assignment.ts';
 import { AckDelay } from '../../../src/publish/ack-delay.ts';
 import { ApplyDelay } from '../../../src/publish/apply-delay.ts';
 import { Publisher } from '../../../src/publish/publisher.ts';

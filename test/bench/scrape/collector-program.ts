@@ -11,7 +11,8 @@
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { Collector } from '../../../src/collect/collector.ts';
-import type { Backend, CollectRun } from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
+import type { CollectRun } from '../../../src/core/model/collection.ts';
 import { sleep, systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';

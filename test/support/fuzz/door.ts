@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
-import type { AuthorizationRule, ListenAddress } from '../../../src/core/model.ts';
+import type { AuthorizationRule, ListenAddress } from '../../../src/core/model/configuration.ts';
 import type { TlsSettings } from '../../../src/xds/tls-front.ts';
 import { TestCa } from '../pki.ts';
 import { RawConnection } from '../raw-grpc.ts';

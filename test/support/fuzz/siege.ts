@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ListenAddress } from '../../../src/core/model.ts';
+import type { ListenAddress } from '../../../src/core/model/configuration.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 import { snapshot } from '../snapshots.ts';
 import { waitFor } from '../wait-for.ts';

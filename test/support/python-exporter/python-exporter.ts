@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Backend } from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
 
 const cache = fileURLToPath(new URL('../../../.cache', import.meta.url));
 const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queueSeconds, saturatedRatio } from '../../../src/admin/autoscaling.ts';
-import type { BackendDecision, Sample } from '../../../src/core/model.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { BackendDecision } from '../../../src/core/model/decision.ts';
 import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
 
 function of(

@@ -8,7 +8,7 @@ import { backendLines } from '../../../src/admin/words/explain-backend.ts';
 import { backend } from '../../support/decisions.ts';
 import { explanationOf } from '../../support/explanations.ts';
 import { Fleet } from '../../support/fleet.ts';
-import type { DiscoveryStatus } from '../../../src/core/model.ts';
+import type { DiscoveryStatus } from '../../../src/core/model/discovery.ts';
 
 const NOW = 100_000;
 

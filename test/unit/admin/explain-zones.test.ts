@@ -4,7 +4,7 @@ import { explainGroup } from '../../../src/admin/explain.ts';
 import type { DecisionExplanation, ZoneExplanation } from '../../../src/admin/explanation.ts';
 import { zoneLines } from '../../../src/admin/words/explain-zones.ts';
 import { wrongInExplanation } from '../../../src/commands/explanation-shape.ts';
-import type { GroupDecision } from '../../../src/core/model.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend } from '../../support/decisions.ts';
 import { Fleet, type FleetOptions } from '../../support/fleet.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupWarnings } from '../../../src/admin/group-warnings.ts';
-import type { CollectFailureKind, GroupDecision } from '../../../src/core/model.ts';
+import type { CollectFailureKind } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
 import { type Answer, Fleet } from '../../support/fleet.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { LiveState } from '../../../src/admin/live-state.ts';
 import type { State, StateChange } from '../../../src/admin/state-shape.ts';
-import type { GroupStatus } from '../../../src/core/model.ts';
+import type { GroupStatus } from '../../../src/core/model/group-status.ts';
 import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
 import { loadAwareGroup } from '../../support/fleet.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metrics } from '../../../src/admin/metrics.ts';
-import type { CollectRun, GroupDecision } from '../../../src/core/model.ts';
+import type { CollectRun } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
 
 const one = backend(1);

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { SampleFeed } from '../../../src/admin/sample-feed.ts';
 import type { SampleLine } from '../../../src/admin/sample-shape.ts';
-import type { CollectRun } from '../../../src/core/model.ts';
+import type { CollectRun } from '../../../src/core/model/collection.ts';
 import { serverGroup } from '../../support/configuration.ts';
 import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
 import { type Answer, loadAwareGroup, outcomeOf } from '../../support/fleet.ts';

@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import type { AdminLimits, AdminOptions, AdminServer } from '../../../src/admin/server.ts';
 import { explain } from '../../../src/commands/explain.ts';
 import { top } from '../../../src/commands/top.ts';
-import type { AdminSettings } from '../../../src/core/model.ts';
+import type { AdminSettings } from '../../../src/core/model/configuration.ts';
 import { messageOf } from '../../../src/runtime/errors.ts';
 import { adminServer } from '../../support/admin-server.ts';
 import { adminSettings } from '../../support/configuration.ts';

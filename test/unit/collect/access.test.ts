@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
 import { AccessKeeper } from '../../../src/collect/access.ts';
-import type { CollectSettings } from '../../../src/core/model.ts';
+import type { CollectSettings } from '../../../src/core/model/collect-settings.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type Issued, TestCa } from '../../support/pki.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { CollectLog } from '../../../src/collect/collect-log.ts';
-import type { CollectFailure } from '../../../src/core/model.ts';
+import type { CollectFailure } from '../../../src/core/model/collection.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const refused: CollectFailure = { kind: 'refused', message: 'connection refused' };

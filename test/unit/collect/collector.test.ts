@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Collector } from '../../../src/collect/collector.ts';
 import type { PageResult } from '../../../src/collect/page-source.ts';
-import type { CollectRun } from '../../../src/core/model.ts';
+import type { CollectRun } from '../../../src/core/model/collection.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';

@@ -5,7 +5,8 @@ import { ENGINES, engineNamed } from '../../../src/collect/engines/catalogue.ts'
 import { lacksScorer, namesOf } from '../../../src/collect/engines/engine.ts';
 import { SampleReader, type SampleReading } from '../../../src/collect/sample.ts';
 import { SamplePlan } from '../../../src/collect/sample-plan.ts';
-import type { EngineName, ScorerName } from '../../../src/core/model.ts';
+import type { ScorerName } from '../../../src/core/model/balance-settings.ts';
+import type { EngineName } from '../../../src/core/model/collect-settings.ts';
 import { withEnginesTable } from '../../support/engines-table.ts';
 import { assertFile, assertGolden } from '../../support/golden.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { FoundEngines } from '../../../src/collect/found-engines.ts';
-import type { BackendDecision, EngineName } from '../../../src/core/model.ts';
+import type { EngineName } from '../../../src/core/model/collect-settings.ts';
+import type { BackendDecision } from '../../../src/core/model/decision.ts';
 
 test('which engines are found is logged once for a group, and when the set of them is another', () => {
   const log: string[] = [];

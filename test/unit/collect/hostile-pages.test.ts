@@ -7,7 +7,8 @@ import { SERIES_MAX } from '../../../src/collect/exposition.ts';
 import { SampleReader, type SampleReading } from '../../../src/collect/sample.ts';
 import { SamplePlan } from '../../../src/collect/sample-plan.ts';
 import { PAGE_BYTES_MAX } from '../../../src/core/limits.ts';
-import type { CollectFailure, Sample, ScorerName } from '../../../src/core/model.ts';
+import type { ScorerName } from '../../../src/core/model/balance-settings.ts';
+import type { CollectFailure, Sample } from '../../../src/core/model/collection.ts';
 
 const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];
 const FOLDER = new URL('../../golden/engines/', import.meta.url);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CollectorPool } from '../../../src/collect/pool.ts';
-import type { ServerGroup } from '../../../src/core/model.ts';
+import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';

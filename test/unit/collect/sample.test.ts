@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { LINES_MAX, SERIES_MAX } from '../../../src/collect/exposition.ts';
 import { SampleReader, type SampleReading } from '../../../src/collect/sample.ts';
 import { SamplePlan } from '../../../src/collect/sample-plan.ts';
-import type { CollectFailure, Sample, ScorerName } from '../../../src/core/model.ts';
+import type { ScorerName } from '../../../src/core/model/balance-settings.ts';
+import type { CollectFailure, Sample } from '../../../src/core/model/collection.ts';
 import { IDLE, vllmPage } from '../../support/vllm-page.ts';
 
 const ALL: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];

@@ -6,7 +6,7 @@ import { leanBase, leanPath } from '../../../src/collect/lean-path.ts';
 import { SampleReader, type SampleReading } from '../../../src/collect/sample.ts';
 import { SamplePlan } from '../../../src/collect/sample-plan.ts';
 import { Scrape, type Scraped } from '../../../src/collect/scrape.ts';
-import type { Sample } from '../../../src/core/model.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type Filter, LeanExporter } from '../../support/lean-exporter.ts';

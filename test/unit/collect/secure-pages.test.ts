@@ -9,7 +9,7 @@ import type { TlsOptions } from 'node:tls';
 import { AccessKeeper } from '../../../src/collect/access.ts';
 import { OpeningGate } from '../../../src/collect/opening-gate.ts';
 import { PageClient } from '../../../src/collect/page-client.ts';
-import type { CollectSettings, CollectTls } from '../../../src/core/model.ts';
+import type { CollectSettings, CollectTls } from '../../../src/core/model/collect-settings.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';

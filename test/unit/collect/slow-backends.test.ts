@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Backend } from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
 import { CollectorBench, page, refused, whatOf } from '../../support/collector-bench.ts';
 import { backend } from '../../support/decisions.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { makeBootstrap } from '../../../src/commands/bootstrap.ts';
-import type { Configuration, TlsFiles } from '../../../src/core/model.ts';
+import type { Configuration, TlsFiles } from '../../../src/core/model/configuration.ts';
 import { configuration } from '../../support/configuration.ts';
 import { assertGolden } from '../../support/golden.ts';
 import { xdsSettings } from '../../support/xds-settings.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { type BootstrapOptions, bootstrap, makeBootstrap } from '../../../src/commands/bootstrap.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { configuration, listener, serverGroup } from '../../support/configuration.ts';
 import { xdsSettings } from '../../support/xds-settings.ts';
 import { assertFile, assertGolden } from '../../support/golden.ts';

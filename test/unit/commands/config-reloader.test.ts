@@ -7,7 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ConfigReloader } from '../../../src/commands/config-reloader.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -11,7 +11,7 @@ import { record } from '../../../src/commands/record.ts';
 import { replay } from '../../../src/commands/replay.ts';
 import { replayText } from '../../../src/commands/replay-text.ts';
 import { parseConfiguration } from '../../../src/config/load.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import type { GroupReport } from '../../../src/replay/replay.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';

@@ -8,7 +8,7 @@ import { DIFFERENCES, validate } from '../../../src/commands/validate.ts';
 import { effectiveFile, writeYaml } from '../../../src/config/effective.ts';
 import { parseConfiguration } from '../../../src/config/load.ts';
 import { type ConfigurationInput, configurationFile } from '../../../src/config/schema.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { edit, GOOD } from '../config/bad/bad-file.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { effectiveFile, writeYaml } from '../../../src/config/effective.ts';
 import { formatMistake, parseConfiguration } from '../../../src/config/load.ts';
 import { configurationFile } from '../../../src/config/schema.ts';
-import type { CollectSettings } from '../../../src/core/model.ts';
+import type { CollectSettings } from '../../../src/core/model/collect-settings.ts';
 import { edit } from './bad/bad-file.ts';
 
 function http(fields: string): string {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { formatMistake, loadConfiguration, parseConfiguration } from '../../../src/config/load.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
 import { edit, GOOD } from './bad/bad-file.ts';

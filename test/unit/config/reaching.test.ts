@@ -6,7 +6,8 @@ import { formatMistake, parseConfiguration } from '../../../src/config/load.ts';
 import { REDACTED } from '../../../src/config/mistake.ts';
 
 import { type ConfigurationFile, configurationFile } from '../../../src/config/schema.ts';
-import type { CollectSettings, Configuration } from '../../../src/core/model.ts';
+import type { CollectSettings } from '../../../src/core/model/collect-settings.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
 import { edit } from './bad/bad-file.ts';
 import { reaching, SECRET } from './bad/reaching.ts';

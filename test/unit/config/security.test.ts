@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { effectiveFile, writeYaml } from '../../../src/config/effective.ts';
 import { formatMistake, parseConfiguration } from '../../../src/config/load.ts';
 import { configurationFile } from '../../../src/config/schema.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 
 const TEXT = `Xds:
   Tls: {CertFile: tls/server.crt, KeyFile: /etc/tls/server.key, ClientCaFile: ./ca.crt}

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { evaluatePlain } from '../../../src/core/evaluate.ts';
-import type { AdmissionPolicy, GroupDecision, PolicyName, Sample } from '../../../src/core/model.ts';
+import type { AdmissionPolicy, PolicyName } from '../../../src/core/model/balance-settings.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backends, Fleet, loadAwareGroup } from '../../support/fleet.ts';
 import { random } from '../../support/random.ts';
 import { SLOTS, SlotEngine, STAY_SECONDS } from '../../support/slot-engine.ts';

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { integerWeights, type Proposal } from '../../../src/core/dither.ts';
-import type { EndpointHealth } from '../../../src/core/model.ts';
+import type { EndpointHealth } from '../../../src/core/model/assignment.ts';
 import { backends } from '../../support/fleet.ts';
 
 function proposal(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluatePlain } from '../../../src/core/evaluate.ts';
-import type { Backend, GroupDecision } from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { serverGroup } from '../../support/configuration.ts';
 import { backend } from '../../support/decisions.ts';
 import { backends, Fleet, healths, one, relative, uses } from '../../support/fleet.ts';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { GroupDecision } from '../../../src/core/model.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend } from '../../support/decisions.ts';
 import { type Answer, backends, Fleet, healths, one, relative, uses } from '../../support/fleet.ts';
 

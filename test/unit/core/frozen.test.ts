@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { isFrozen, isSteady } from '../../../src/core/frozen.ts';
-import type { Sample } from '../../../src/core/model.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
 import { type Answer, Fleet, healths, one, sampleOf, uses } from '../../support/fleet.ts';
 
 const STUCK = { queued: 12, running: 40, kvUtilization: 0.8, finished: 100 };

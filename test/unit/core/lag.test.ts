@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { GroupDecision, Sample } from '../../../src/core/model.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backends, Fleet, sampleOf } from '../../support/fleet.ts';
 import { random } from '../../support/random.ts';
 

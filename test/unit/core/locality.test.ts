@@ -1,6 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { Assignment, Backend, GroupDecision, ZoneDecision } from '../../../src/core/model.ts';
+import type { Assignment } from '../../../src/core/model/assignment.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
+import type { ZoneDecision } from '../../../src/core/model/zones.ts';
 import { backend } from '../../support/decisions.ts';
 import { type Answer, Fleet, type FleetOptions } from '../../support/fleet.ts';
 import { random } from '../../support/random.ts';

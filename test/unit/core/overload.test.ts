@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { type BackendMemory, newMemory } from '../../../src/core/memory.ts';
-import type { Sample, SampleUse } from '../../../src/core/model.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { SampleUse } from '../../../src/core/model/decision.ts';
 import { type QueueView, viewQueues } from '../../../src/core/overload.ts';
 import { UNMARKED } from '../../../src/core/saturation.ts';
 import { sampleOf } from '../../support/fleet.ts';

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { evaluatePlain } from '../../../src/core/evaluate.ts';
-import type { Backend, ServerGroup } from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
+import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { backend } from '../../support/decisions.ts';
 import { backends, loadAwareGroup, one } from '../../support/fleet.ts';
 

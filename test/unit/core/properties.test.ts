@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { GroupDecision, PolicyName, Sample } from '../../../src/core/model.ts';
+import type { PolicyName } from '../../../src/core/model/balance-settings.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend } from '../../support/decisions.ts';
 import { type Answer, backends, Fleet, type FleetOptions, one, SCORERS } from '../../support/fleet.ts';
 

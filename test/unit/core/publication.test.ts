@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import type { Proposal } from '../../../src/core/dither.ts';
-import type { Backend, EndpointHealth } from '../../../src/core/model.ts';
+import type { EndpointHealth } from '../../../src/core/model/assignment.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
 import { proposalOf, publicationOf, publishReason } from '../../../src/core/publication.ts';
 import { rosterOf } from '../../../src/core/roster.ts';
 import { backend } from '../../support/decisions.ts';

@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { GroupDecision, Sample, SaturationSettings } from '../../../src/core/model.ts';
+import type { SaturationSettings } from '../../../src/core/model/balance-settings.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { judgeSaturation, type Mark, standingMark, UNMARKED } from '../../../src/core/saturation.ts';
 import { backend } from '../../support/decisions.ts';
 import { Fleet, healths, one, sampleOf } from '../../support/fleet.ts';

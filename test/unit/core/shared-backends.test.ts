@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { explainText } from '../../../src/commands/explain-text.ts';
-import type { GroupDecision } from '../../../src/core/model.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { markShared } from '../../../src/core/shared-backends.ts';
 import { backend } from '../../support/decisions.ts';
 import { explanationOf } from '../../support/explanations.ts';

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { GroupDecision, Sample, SaturationSettings } from '../../../src/core/model.ts';
+import type { SaturationSettings } from '../../../src/core/model/balance-settings.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { type Answer, Fleet, type FleetOptions, healths } from '../../support/fleet.ts';
 
 const SATURATION: SaturationSettings = {

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type BackendMemory, newMemory } from '../../../src/core/memory.ts';
-import type { Sample } from '../../../src/core/model.ts';
+import type { Sample } from '../../../src/core/model/collection.ts';
 import { progressesOf } from '../../../src/core/progress.ts';
 import { initialPaces, observePaces, type Paces, speedsOf } from '../../../src/core/speed.ts';
 import { backend } from '../../support/decisions.ts';

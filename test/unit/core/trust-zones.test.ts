@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GroupDecision } from '../../../src/core/model.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend } from '../../support/decisions.ts';
 import { Fleet, sampleOf } from '../../support/fleet.ts';
 

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import { explainText } from '../../../src/commands/explain-text.ts';
-import type { GroupDecision } from '../../../src/core/model.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { explanationOf } from '../../support/explanations.ts';
 import { type Answer, Fleet, one } from '../../support/fleet.ts';
 import {

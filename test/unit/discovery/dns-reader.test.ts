@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DnsDiscovery } from '../../../src/core/model.ts';
+import type { DnsDiscovery } from '../../../src/core/model/discovery.ts';
 import type { Found } from '../../../src/discovery/discoverer.ts';
 import { DnsReader } from '../../../src/discovery/dns-reader.ts';
 import type { DnsReading } from '../../../src/discovery/dns-round.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DnsDiscovery } from '../../../src/core/model.ts';
+import type { DnsDiscovery } from '../../../src/core/model/discovery.ts';
 import { DnsDiscoverer } from '../../../src/discovery/dns.ts';
 import type { Dns } from '../../../src/discovery/dns-client.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { FileDiscovery } from '../../../src/core/model.ts';
+import type { FileDiscovery } from '../../../src/core/model/discovery.ts';
 import type { Found } from '../../../src/discovery/discoverer.ts';
 import { FileDiscoverer } from '../../../src/discovery/file.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { pino } from 'pino';
-import type { DiscoverySettings, ServerGroup } from '../../../src/core/model.ts';
+import type { DiscoverySettings } from '../../../src/core/model/discovery.ts';
+import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import type { Discoverer, DiscoveryObserver, Found } from '../../../src/discovery/discoverer.ts';
 import { DiscoveryManager } from '../../../src/discovery/manager.ts';
 import { serverGroup } from '../../support/configuration.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Backend } from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
 import { type ListOrigin, Membership } from '../../../src/discovery/membership.ts';
 import { backend } from '../../support/decisions.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { makeBootstrap } from '../../../src/commands/bootstrap.ts';
 import { parseConfiguration } from '../../../src/config/load.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { assertFile } from '../../support/golden.ts';
 import { KUBERNETES } from '../../support/kubernetes-files.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseConfiguration } from '../../../src/config/load.ts';
-import type { Configuration } from '../../../src/core/model.ts';
+import type { Configuration } from '../../../src/core/model/configuration.ts';
 import {
   type Container,
   KUBERNETES,

@@ -30,19 +30,19 @@ const STAGES = [
 ];
 const NODE = ['node:fs', 'node:crypto', 'node:timers/promises'];
 const STORE = 'publish/snapshot-store.ts';
-const SHAPES = ['admin/explanation.ts', 'admin/state-shape.ts', 'core/model.ts'];
+const SHAPES = ['admin/explanation.ts', 'admin/state-shape.ts', 'core/model/'];
 const LAYERS: Readonly<Record<string, Layer>> = {
   core: { ours: ['core/'], types: [], packages: [] },
   runtime: { ours: ['runtime/'], types: [], packages: [...NODE, 'pino', 'pino-pretty'] },
   config: {
-    ours: ['config/', 'core/model.ts', 'core/limits.ts', 'collect/engines/', 'runtime/'],
+    ours: ['config/', 'core/model/', 'core/limits.ts', 'collect/engines/', 'runtime/'],
     types: [],
     packages: [...NODE, 'yaml', 'zod'],
   },
   discovery: {
     ours: [
       'discovery/',
-      'core/model.ts',
+      'core/model/',
       'runtime/',
       'config/mistake.ts',
       'config/parsed-list.ts',
@@ -53,23 +53,23 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: NODE,
   },
   'discovery/kubernetes': {
-    ours: ['discovery/', 'core/model.ts', 'runtime/'],
+    ours: ['discovery/', 'core/model/', 'runtime/'],
     types: [],
     packages: [...NODE, 'yaml'],
   },
   collect: {
-    ours: ['collect/', 'core/model.ts', 'core/limits.ts', 'runtime/'],
+    ours: ['collect/', 'core/model/', 'core/limits.ts', 'runtime/'],
     types: [],
     packages: [...NODE, 'undici'],
   },
   publish: { ours: ['publish/', 'core/', 'runtime/'], types: [], packages: ['node:crypto'] },
   xds: {
-    ours: ['xds/', 'core/model.ts', 'runtime/'],
+    ours: ['xds/', 'core/model/', 'runtime/'],
     types: [STORE],
     packages: [...NODE, '@grpc/grpc-js', 'protobufjs'],
   },
   admin: {
-    ours: ['admin/', 'core/model.ts', 'runtime/'],
+    ours: ['admin/', 'core/model/', 'runtime/'],
     types: [STORE],
     packages: [...NODE, 'fastify', 'prom-client'],
   },
@@ -77,7 +77,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'admin/page': { ours: ['admin/page/', 'admin/words/'], types: SHAPES, packages: [] },
   'admin/page/view': { ours: ['admin/page/', 'admin/words/'], types: SHAPES, packages: [] },
   doctor: {
-    ours: ['doctor/', 'core/model.ts', 'runtime/', 'config/to-yaml.ts', 'xds/bootstrap.ts', 'xds/resources/'],
+    ours: ['doctor/', 'core/model/', 'runtime/', 'config/to-yaml.ts', 'xds/bootstrap.ts', 'xds/resources/'],
     types: [],
     packages: [],
   },
@@ -97,13 +97,13 @@ const TOP: Layer = { ours: [...STAGES, 'commands/', 'app.ts'], types: [], packag
 
 const IMPORTERS = [
   ...Object.keys(LAYERS).map((folder) => `${folder}/probe.ts`),
-  ...['core/policies', 'core/scorers', 'collect/engines', 'xds/resources', 'doctor/checks'].map(
+  ...['core/model', 'core/policies', 'core/scorers', 'collect/engines', 'xds/resources', 'doctor/checks'].map(
     (folder) => `${folder}/probe.ts`,
   ),
   'app.ts',
 ];
 const OURS = `
-  core/model.ts core/limits.ts core/other.ts core/policies/other.ts runtime/other.ts config/other.ts config/to-yaml.ts discovery/other.ts
+  core/model/other.ts core/limits.ts core/other.ts core/policies/other.ts runtime/other.ts config/other.ts config/to-yaml.ts discovery/other.ts
   collect/other.ts collect/engines/other.ts publish/snapshot-store.ts publish/other.ts xds/other.ts xds/bootstrap.ts
   xds/resources/other.ts admin/other.ts admin/explanation.ts admin/state-shape.ts admin/words/other.ts
   admin/page/other.ts admin/page/view/other.ts doctor/other.ts doctor/checks/other.ts demo/other.ts commands/other.ts app.ts main.ts`
@@ -163,7 +163,7 @@ function importProbes(importer: string): Probe[] {
       ),
     ),
     ...PACKAGES.flatMap((name) => probe(name, name, () => layer.packages.includes(name))),
-    ...probe('a detour', relativePath(importer, 'x').replace('x', 'xds/../core/model.ts'), () => false),
+    ...probe('a detour', relativePath(importer, 'x').replace('x', 'xds/../core/model/other.ts'), () => false),
     ...probe('a test', relativePath(importer, '../test/support/other.ts'), () => false),
   ];
 }

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type {
-  Backend,
-  CollectOutcome,
-  CollectRun,
-  GroupDecision,
-  ServerGroup,
-} from '../../../src/core/model.ts';
+import type { Backend } from '../../../src/core/model/backend.ts';
+import type { CollectOutcome, CollectRun } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
+import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { Balancer } from '../../../src/publish/balancer.ts';
 import { type Encoder, Publisher } from '../../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Assignment, Endpoint } from '../../../src/core/model.ts';
+import type { Assignment, Endpoint } from '../../../src/core/model/assignment.ts';
 import { checkAssignment } from '../../../src/publish/check.ts';
 
 const endpoint = (change: Partial<Endpoint> = {}): Endpoint => ({

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Assignment, Listener, ServerGroup } from '../../../src/core/model.ts';
+import type { Assignment } from '../../../src/core/model/assignment.ts';
+import type { Listener } from '../../../src/core/model/configuration.ts';
+import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { type Encoder, type Outlet, Publisher } from '../../../src/publish/publisher.ts';
 import { ROLLOUT_TIMES } from '../../../src/publish/rollout.ts';
 import { type Snapshot, SnapshotStore } from '../../../src/publish/snapshot-store.ts';

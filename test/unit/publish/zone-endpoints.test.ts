@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Assignment } from '../../../src/core/model.ts';
+import type { Assignment } from '../../../src/core/model/assignment.ts';
 import { ZoneEndpoints } from '../../../src/publish/zone-endpoints.ts';
 
 const EDS = 'type/Endpoints';

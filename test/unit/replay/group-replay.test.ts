@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import { SampleFeed } from '../../../src/admin/sample-feed.ts';
 import type { SampleLine } from '../../../src/admin/sample-shape.ts';
 import { evaluate, initialState } from '../../../src/core/evaluate.ts';
-import type { CollectOutcome, GroupDecision, GroupStatus, ServerGroup } from '../../../src/core/model.ts';
+import type { CollectOutcome } from '../../../src/core/model/collection.ts';
+import type { GroupDecision } from '../../../src/core/model/decision.ts';
+import type { GroupStatus } from '../../../src/core/model/group-status.ts';
+import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { GroupReplay, type ReplayStep } from '../../../src/replay/group-replay.ts';
 import { type Answer, backends, type FleetOptions, loadAwareGroup, outcomeOf } from '../../support/fleet.ts';
 

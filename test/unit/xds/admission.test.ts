@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import type { XdsLimits } from '../../../src/core/model.ts';
+import type { XdsLimits } from '../../../src/core/model/configuration.ts';
 import { Admission } from '../../../src/xds/admission.ts';
 import { xdsSettings } from '../../support/xds-settings.ts';
 

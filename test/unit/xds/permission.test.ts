@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuthorizationRule } from '../../../src/core/model.ts';
+import type { AuthorizationRule } from '../../../src/core/model/configuration.ts';
 import { type Identity, identitiesOf } from '../../../src/xds/identity.ts';
 import { permissionOf } from '../../../src/xds/permission.ts';
 

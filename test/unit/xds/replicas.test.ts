@@ -1,7 +1,7 @@
 /** Two control planes with the same state are one to a sidecar. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Endpoint } from '../../../src/core/model.ts';
+import type { Endpoint } from '../../../src/core/model/assignment.ts';
 import { Publisher } from '../../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';

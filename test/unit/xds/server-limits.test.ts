@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import type { ListenAddress, XdsLimits } from '../../../src/core/model.ts';
+import type { ListenAddress, XdsLimits } from '../../../src/core/model/configuration.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 import type { XdsSettings } from '../../../src/xds/settings.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { pino } from 'pino';
-import type { ListenAddress } from '../../../src/core/model.ts';
+import type { ListenAddress } from '../../../src/core/model/configuration.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Acknowledgement, Rejection } from '../../../src/xds/observer.ts';

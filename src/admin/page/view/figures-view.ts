@@ -4,7 +4,7 @@ import { age, integer, percent, took, UNKNOWN } from '../cells.ts';
 import { summaryOf } from '../group-summary.ts';
 import { rowsOf } from '../rows.ts';
 import { refusalWords } from '../sidecar-words.ts';
-import type { PublishReason } from '../../../core/model.ts';
+import type { PublishReason } from '../../../core/model/decision.ts';
 import type { GroupState, SidecarsState } from '../../state-shape.ts';
 import { element, setAttribute, setText } from './dom.ts';
 

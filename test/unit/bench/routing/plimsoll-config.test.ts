@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../../../src/config/load.ts';
-import type { ServerGroup } from '../../../../src/core/model.ts';
+import type { ServerGroup } from '../../../../src/core/model/server-group.ts';
 import { armOf } from '../../../bench/routing/arm.ts';
 import { ARMS, type ArmName } from '../../../bench/routing/model.ts';
 import { plimsollConfig } from '../../../bench/routing/plimsoll-config.ts';

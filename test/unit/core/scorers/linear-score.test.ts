@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { Sample, Scorer } from '../../../../src/core/model.ts';
+import type { Scorer } from '../../../../src/core/model/balance-settings.ts';
+import type { Sample } from '../../../../src/core/model/collection.ts';
 import { backend } from '../../../support/decisions.ts';
 import { Fleet, one } from '../../../support/fleet.ts';
 

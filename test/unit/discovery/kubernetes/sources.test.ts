@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import type { KubernetesTarget } from '../../../../src/core/model.ts';
+import type { KubernetesTarget } from '../../../../src/core/model/discovery.ts';
 import { KubernetesDiscoverer } from '../../../../src/discovery/kubernetes.ts';
 import { DiscoveryRun } from '../../../support/discovery-run.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

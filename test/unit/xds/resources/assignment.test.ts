@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Endpoint, EndpointHealth } from '../../../../src/core/model.ts';
+import type { Endpoint, EndpointHealth } from '../../../../src/core/model/assignment.ts';
 import { encodeAssignment } from '../../../../src/xds/resources/assignment.ts';
 import { TYPE_URLS } from '../../../../src/xds/resources/type-urls.ts';
 import { decodeFully } from '../../../support/full-protos.ts';
