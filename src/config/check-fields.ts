@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isSecret } from './fields.ts';
 import { hideValue, type Path, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';
-import { COMPONENT_TYPE, component, configurationFile } from './schema.ts';
+import { configurationFile } from './schema.ts';
+import { COMPONENT_TYPE, component } from './sections/service-extension.ts';
 import { items, plainObject, type TreeNode } from './tree.ts';
 
 /** Takes note of a mistake: where, in which field, what. */

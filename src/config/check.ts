@@ -9,13 +9,10 @@ import { checkFields } from './check-fields.ts';
 import { checkHttp } from './check-http.ts';
 import { formatPath, type Mistake, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';
-import {
-  ADMIN_LISTEN,
-  type ConfigurationFile,
-  configurationFile,
-  defaultQueueMarks,
-  XDS_LISTEN,
-} from './schema.ts';
+import { type ConfigurationFile, configurationFile } from './schema.ts';
+import { ADMIN_LISTEN } from './sections/admin.ts';
+import { defaultQueueMarks } from './sections/scheduler.ts';
+import { XDS_LISTEN } from './sections/xds.ts';
 import { find, items, type Report, type TreeNode } from './tree.ts';
 
 export type Checked =

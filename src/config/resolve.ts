@@ -17,15 +17,15 @@ import type {
 import { PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
 import { resolveDiscovery } from './resolve-discovery.ts';
-import {
-  type ComponentFields,
-  type ConfigurationFile,
-  defaultQueueMarks,
-  type HttpMetricCollectFields,
-  type MetricFields,
-  type ServerGroupFields,
-  type ServiceExtensionFields,
+import type {
+  ComponentFields,
+  ConfigurationFile,
+  HttpMetricCollectFields,
+  MetricFields,
+  ServerGroupFields,
+  ServiceExtensionFields,
 } from './schema.ts';
+import { defaultQueueMarks } from './sections/scheduler.ts';
 
 /** The configuration that a valid file stands for: references resolved, defaults that depend on other fields filled in. */
 export function resolveConfiguration(file: ConfigurationFile): Configuration {

@@ -3,7 +3,7 @@ import { checkFields } from './check-fields.ts';
 import { list } from './fields.ts';
 import { formatPath, type Mistake } from './mistake.ts';
 import type { ParsedList } from './parsed-list.ts';
-import { server } from './schema.ts';
+import { server } from './sections/server-group.ts';
 import { parseTree } from './tree.ts';
 
 const RULE = 'a list of servers, [] if there are none';

@@ -97,9 +97,15 @@ const TOP: Layer = { ours: [...STAGES, 'commands/', 'app.ts'], types: [], packag
 
 const IMPORTERS = [
   ...Object.keys(LAYERS).map((folder) => `${folder}/probe.ts`),
-  ...['core/model', 'core/policies', 'core/scorers', 'collect/engines', 'xds/resources', 'doctor/checks'].map(
-    (folder) => `${folder}/probe.ts`,
-  ),
+  ...[
+    'core/model',
+    'core/policies',
+    'core/scorers',
+    'config/sections',
+    'collect/engines',
+    'xds/resources',
+    'doctor/checks',
+  ].map((folder) => `${folder}/probe.ts`),
   'app.ts',
 ];
 const OURS = `

@@ -44,7 +44,12 @@ test('every command and every option exists', () => {
 });
 
 test('every field of the configuration exists', () => {
-  const schema = read('src/config/schema.ts');
+  const schema = [
+    'schema.ts',
+    ...readdirSync(new URL('src/config/sections/', ROOT)).map((name) => `sections/${name}`),
+  ]
+    .map((path) => read(`src/config/${path}`))
+    .join('\n');
   const fields = named(/`((?:[A-Z][a-z]\w*\.)*[A-Z][a-z]\w*)(?:: [^`]*)?`/g).filter(
     (name) => !name.startsWith('LimitNOFILE'),
   );
