@@ -86,6 +86,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['admin/sample-shape.ts', 'admin/state-shape.ts'],
     packages: [],
   },
+  app: { ours: [...STAGES, 'app/'], types: [], packages: [] },
   demo: { ours: [...STAGES, 'demo/', 'commands/'], types: [], packages: [...NODE, 'undici'] },
   commands: {
     ours: [...STAGES, 'demo/', 'commands/', 'app.ts'],
@@ -93,7 +94,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: [...NODE, 'commander'],
   },
 };
-const TOP: Layer = { ours: [...STAGES, 'commands/', 'app.ts'], types: [], packages: [...NODE, 'commander'] };
+const TOP: Layer = {
+  ours: [...STAGES, 'commands/', 'app/', 'app.ts'],
+  types: [],
+  packages: [...NODE, 'commander'],
+};
 
 const IMPORTERS = [
   ...Object.keys(LAYERS).map((folder) => `${folder}/probe.ts`),
@@ -112,7 +117,7 @@ const OURS = `
   core/model/other.ts core/limits.ts core/other.ts core/policies/other.ts runtime/other.ts config/other.ts config/to-yaml.ts discovery/other.ts
   collect/other.ts collect/engines/other.ts publish/snapshot-store.ts publish/other.ts xds/other.ts xds/bootstrap.ts
   xds/resources/other.ts admin/other.ts admin/explanation.ts admin/state-shape.ts admin/words/other.ts
-  admin/page/other.ts admin/page/view/other.ts doctor/other.ts doctor/checks/other.ts demo/other.ts commands/other.ts app.ts main.ts`
+  admin/page/other.ts admin/page/view/other.ts doctor/other.ts doctor/checks/other.ts demo/other.ts commands/other.ts app/other.ts app.ts main.ts`
   .trim()
   .split(/\s+/);
 const PACKAGES = `
