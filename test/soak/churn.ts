@@ -30,6 +30,7 @@ export class Churn {
   readonly #out = new Map<number, number>();
   #lastReconnectMs = performance.now();
   #lastFaultMs = 0;
+  #pace = 1;
   /** Servers are left alone while a fault goes on: what it does to them is its own. */
   faulty = false;
   counts: ChurnCounts = { deaths: 0, reloads: 0, reconnects: 0 };
@@ -50,15 +51,19 @@ export class Churn {
     );
   }
 
-  /** Goes on until it is aborted, then puts everything back. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Goes on until it is aborted, then puts everything back.
+   * @param pace how many times as fast as said above
+   */
+  async run(signal: AbortSignal, pace = 1): Promise<void> {
+    this.#pace = pace;
     while (!signal.aborted) {
       if (this.faulty) this.#lastFaultMs = performance.now();
       await this.#bringBack(performance.now());
       if (this.#happens(KILLED.everySeconds)) await this.#kill();
       if (!this.faulty && this.#happens(LEFT_OUT.everySeconds)) await this.#leaveOut();
       await this.#reconnect();
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await delay(LOOK_MS / pace, undefined, { signal }).catch(() => undefined);
     }
     await this.#bringBack(Infinity);
     this.#out.clear();
@@ -71,7 +76,8 @@ export class Churn {
     if (this.#dead.has(index)) return;
     const [shortest, longest] = KILLED.downSeconds;
     const nowMs = performance.now();
-    this.#dead.set(index, nowMs + 1000 * (shortest + (longest - shortest) * this.#random.uniform()));
+    const downMs = 1000 * (shortest + (longest - shortest) * this.#random.uniform());
+    this.#dead.set(index, nowMs + downMs / this.#pace);
     const { id } = this.#stage.backends[index] ?? { id: '' };
     const end = this.#ledger.begin(
       {
@@ -108,7 +114,7 @@ export class Churn {
   async #reconnect(): Promise<void> {
     const { sidecars } = this.#stage;
     const nowMs = performance.now();
-    const all = nowMs - this.#lastReconnectMs > 1000 * RECONNECTED.allEverySeconds;
+    const all = nowMs - this.#lastReconnectMs > (1000 * RECONNECTED.allEverySeconds) / this.#pace;
     if (!all && !this.#happens(RECONNECTED.everySeconds)) return;
     const count = all ? sidecars.count : 1 + Math.floor(this.#random.uniform() * RECONNECTED.atMost);
     const first = all ? 0 : Math.floor(this.#random.uniform() * sidecars.count);

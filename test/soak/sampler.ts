@@ -13,6 +13,8 @@ export interface Sample {
   readonly heap: number | null;
   /** In use on the heap after all garbage was collected. */
   readonly heapAfter: number | null;
+  /** Of it code that V8 has made. */
+  readonly codeAfter: number | null;
   /** Open files, sockets included. */
   readonly files: number | null;
   /** New assignments published by this process. */
@@ -58,9 +60,10 @@ export class Sampler {
     const calm = fault === '' && this.#faultBefore === '';
     this.#faultBefore = fault;
     if (before !== undefined) this.delays[calm ? 'calm' : 'faulty'].add(generation, before.buckets(LOOP));
-    const heapAfter = before === undefined ? undefined : await plane.heapAfterCollection();
+    const left = before === undefined ? undefined : await plane.heapAfterCollection();
     const after = await plane.page();
-    if (after !== undefined && plane.generation === generation) {
+    const same = plane.generation === generation;
+    if (after !== undefined && same) {
       for (const sum of Object.values(this.delays)) sum.skip(generation, after.buckets(LOOP));
     }
     const of = (name: string): number | null => {
@@ -72,7 +75,8 @@ export class Sampler {
       generation,
       rss: of('process_resident_memory_bytes'),
       heap: of('nodejs_heap_size_used_bytes'),
-      heapAfter: plane.generation === generation ? (heapAfter ?? null) : null,
+      heapAfter: same ? (left?.heap ?? null) : null,
+      codeAfter: same ? (left?.code ?? null) : null,
       files: of('process_open_fds'),
       pushes: of('server_group_pushes_total'),
       mode: before?.mode ?? '',

@@ -10,6 +10,13 @@ const HOOK = new URL('memory-hook.mjs', import.meta.url).href;
 const PAGE_MS = 2_000;
 const COLLECT_MS = 5_000;
 
+/** Bytes. */
+export interface HeapLook {
+  readonly heap: number;
+  /** Of it bytecode and machine code with what belongs to them. */
+  readonly code: number;
+}
+
 /**
  * The control plane of the soak: the one of the fault table, with a second hand on its configuration. What faults ask for
  * and which servers come and go beside them are put together.
@@ -121,8 +128,8 @@ export class SoakPlane implements PlaneHandle {
     }
   }
 
-  /** Bytes on its heap after all garbage was collected; undefined: it does not answer within 5 s. */
-  heapAfterCollection(): Promise<number | undefined> {
+  /** What is on its heap after all garbage was collected; undefined: it does not answer within 5 s. */
+  heapAfterCollection(): Promise<HeapLook | undefined> {
     return new Promise((resolve) => {
       const socket = connect(this.#socket);
       let text = '';
@@ -132,7 +139,7 @@ export class SoakPlane implements PlaneHandle {
         text += chunk.toString();
       });
       socket.on('close', () => {
-        resolve(text === '' ? undefined : Number(text));
+        resolve(text === '' ? undefined : (JSON.parse(text) as HeapLook));
       });
     });
   }

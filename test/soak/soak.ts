@@ -34,6 +34,11 @@ export interface SoakOutcome {
 
 /** In the first part, in seconds, the control plane is restarted; then the same process is watched to the end. */
 const RESTARTS = { least: 35, most: 900, part: 0.06 } as const;
+/**
+ * Then all that comes and goes does so many times as fast: V8 makes code of what is called often, and of what happens a
+ * few times a minute it would do so for hours.
+ */
+const RUSH = { least: 5, most: 240, part: 0.05, pace: 20 } as const;
 /** At rest nothing comes and goes, and no fault goes on. */
 const REST_SECONDS = { least: 12, most: 45, part: 0.02 } as const;
 /** Samples of a whole run. */
@@ -42,7 +47,7 @@ const SAMPLE_SECONDS = { least: 3, most: 60 } as const;
 /** How long all may take at the end to be as it was. */
 const SETTLE_MS = 60_000;
 
-/** Plays a soak: restarts, a rest, faults and churn, a rest. */
+/** Plays a soak: restarts, a rush of churn, a rest, faults and churn, a rest. */
 export async function soak(options: SoakOptions): Promise<SoakOutcome> {
   const { size, seconds, seed, progress, signal } = options;
   let mayAnswer = (_backend: string, _sentMs: number): boolean => true;
@@ -93,6 +98,9 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
     );
     settled.abort();
     await beginning;
+    const rushSeconds = between(RUSH.least, RUSH.part * seconds, RUSH.most);
+    say(`churn: ${RUSH.pace} times as fast for ${rushSeconds.toFixed(0)} s`);
+    await churn.run(AbortSignal.any([signal, AbortSignal.timeout(1000 * rushSeconds)]), RUSH.pace);
     const filesBefore = await atRest(stage, restSeconds, signal);
 
     const end = new AbortController();

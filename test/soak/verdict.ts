@@ -24,6 +24,8 @@ export interface Growth {
 
 export interface Verdict {
   readonly heap: Growth;
+  /** Of the heap, code that V8 has made: told, not judged. */
+  readonly code: Growth;
   readonly rss: Growth;
   /** Seconds that the process had lived when memory began to count. */
   readonly warmSeconds: number;
@@ -62,6 +64,7 @@ export function judge(measured: Measured): Verdict {
   const watchedSeconds = spanOf(warm);
   const window = Math.max(SHORTEST_WINDOW_SECONDS, watchedSeconds / WINDOWS);
   const heap = growthOf(warm, 'heapAfter', window, least);
+  const code = growthOf(warm, 'codeAfter', window, least);
   const rss = growthOf(warm, 'rss', window, middle);
   const judged = watchedSeconds >= JUDGED_SECONDS;
   const broken: string[] = [];
@@ -76,7 +79,7 @@ export function judge(measured: Measured): Verdict {
     if (errors.length > 0) broken.push(`${name}: could not be played: ${errors.join('; ')}`);
     if (backSeconds === Infinity) broken.push(`${name}: weights did not follow the load again`);
   }
-  return { heap, rss, warmSeconds, watchedSeconds, judged, broken: [...broken, ...measured.unsettled] };
+  return { heap, code, rss, warmSeconds, watchedSeconds, judged, broken: [...broken, ...measured.unsettled] };
 }
 
 /** Megabytes (10⁶ bytes) an hour; NaN: unknown. */
@@ -99,7 +102,7 @@ function growing(what: string, growth: Growth): readonly string[] {
 
 function growthOf(
   samples: readonly Sample[],
-  of: 'rss' | 'heapAfter',
+  of: 'rss' | 'heapAfter' | 'codeAfter',
   windowSeconds: number,
   pick: (values: readonly number[]) => number,
 ): Growth {

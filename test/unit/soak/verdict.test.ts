@@ -18,6 +18,7 @@ function samples(growth: number, { seconds = 3600, generation = 1 } = {}): reado
       rss: 150 * MEGABYTE + grown + MEGABYTE * random.normal() + burst,
       heap: 60 * MEGABYTE,
       heapAfter: 30 * MEGABYTE + grown + 0.1 * MEGABYTE * random.uniform() + burst,
+      codeAfter: 4 * MEGABYTE,
       files: 270,
       pushes: index,
       mode: 'balanced',
