@@ -11,7 +11,7 @@ import { findEnvoy } from '../../src/demo/envoy-binary.ts';
 import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { TestCa } from '../support/pki.ts';
-import { freePort } from '../support/ports.ts';
+import { freePorts } from '../support/ports.ts';
 import { Program } from '../support/program.ts';
 import { startBackends } from '../support/voyage.ts';
 
@@ -27,17 +27,13 @@ const START_MS = 30_000;
 const backend = new GaugeBackend('127.0.0.1');
 const cleanups = new Cleanups();
 let folder: string;
-let ports: Readonly<Record<'18000' | '9090' | '10000' | '9901', number>>;
+let ports: Readonly<Record<'18000' | '9090' | '10000', number>>;
 
 before(async () => {
   const made = mkdtemp(join(tmpdir(), 'plimsoll-readme-'));
   folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
-  ports = {
-    18000: await freePort(),
-    9090: await freePort(),
-    10000: await freePort(),
-    9901: await freePort(),
-  };
+  const [xds = 0, admin = 0, listener = 0] = await freePorts(3);
+  ports = { 18000: xds, 9090: admin, 10000: listener };
   await startBackends([backend], cleanups);
 });
 
