@@ -16,6 +16,7 @@ import { Envoy } from '../../src/demo/envoy.ts';
 import { quantile } from '../../src/demo/quantile.ts';
 import { formatTable } from '../../src/demo/table.ts';
 import { sleep, systemClock } from '../../src/runtime/clock.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { bootstrapOf, configure, startBackends, yamlOf } from '../support/voyage.ts';
 import { AlternatingLoad, SLOW_MS } from './delay/alternating-load.ts';
@@ -116,36 +117,34 @@ function print(): void {
 
 async function measure(cell: Cell): Promise<Seen> {
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-delay-'));
-  const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const cleanups = new Cleanups();
+  cleanups.add(() => rm(folder, { recursive: true, force: true }));
   try {
     const backends = Array.from(
       { length: sizes.backends },
       (_, index) => new GaugeBackend(`127.0.40.${index + 1}`),
     );
-    undo.unshift(() => Promise.all(backends.map((backend) => backend.stop())));
-    await startBackends(backends);
+    await startBackends(backends, cleanups);
     const collections = new AlternatingLoad(backends, cell.slow);
     const config = join(folder, 'plimsoll.yaml');
     await writeFile(config, `${yamlOf({ backends })}Log: {Format: json}\n`);
-    const plane = await ControlPlane.start({ config });
-    undo.unshift(() => plane.kill());
-    await startSidecars(backends, plane, undo);
+    const plane = await cleanups.own(ControlPlane.start({ config }), (started) => started.kill());
+    await startSidecars(backends, plane, cleanups);
     return await readDelays(plane, collections);
   } finally {
-    for (const step of undo) await step();
+    await cleanups.run();
   }
 }
 
 async function startSidecars(
   backends: readonly GaugeBackend[],
   plane: ControlPlane,
-  undo: (() => Promise<unknown>)[],
+  cleanups: Cleanups,
 ): Promise<void> {
   const port = Number(plane.xds.slice(plane.xds.lastIndexOf(':') + 1));
   const bootstrap = bootstrapOf(configure({ backends }), port, 'eds');
   for (let number = 0; number < sizes.sidecars; number++) {
-    const envoy = await Envoy.start({ bootstrap });
-    undo.unshift(() => envoy.stop());
+    await cleanups.own(Envoy.start({ bootstrap }), (envoy) => envoy.stop());
   }
 }
 

@@ -6,6 +6,7 @@ import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
 import { DEFAULT_ENGINE, type EngineSettings } from '../../src/demo/engine.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { nextSubnet } from '../bench/routing/backends.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { freePorts } from '../support/ports.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Host } from './hosts.ts';
@@ -38,49 +39,48 @@ export class FaultStage implements Stage {
   readonly load: Load;
   readonly lab: Laboratory;
   readonly observer: Observer;
-  readonly #folder: string;
+  readonly #cleanups: Cleanups;
 
   /**
    * @param program Plimsoll's main.js
    * @param signal gives up
    */
   static async open(program: string, signal: AbortSignal): Promise<FaultStage> {
-    const undo: (() => Promise<unknown>)[] = [];
+    const cleanups = new Cleanups();
     try {
-      const folder = await mkdtemp(join(tmpdir(), 'plimsoll-faults-'));
-      undo.unshift(() => rm(folder, { recursive: true, force: true }));
+      const made = mkdtemp(join(tmpdir(), 'plimsoll-faults-'));
+      const folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
       const subnet = nextSubnet();
       const hosts = await Promise.all(
         HOSTS.map((count, index) => {
           const first = HOSTS.slice(0, index).reduce((sum, of) => sum + of, 1);
-          return Host.start(
-            Array.from({ length: count }, (_, offset) => `${subnet}.${first + offset}`),
-            ENGINE,
-          );
+          const addresses = Array.from({ length: count }, (_, offset) => `${subnet}.${first + offset}`);
+          return cleanups.own(Host.start(addresses, ENGINE), (host) => host.stop());
         }),
       );
-      undo.unshift(() => Promise.all(hosts.map((host) => host.stop())));
       const places = () => hosts.flatMap((host) => host.places);
       const [xdsPort, adminPort, listenerPort] = (await freePorts(3)) as [number, number, number];
       const fixed = { xds: `127.0.0.1:${xdsPort}`, admin: `127.0.0.1:${adminPort}`, listenerPort };
       const options = { ...fixed, tls: folder, folder, program, places, signal };
       const laboratory = await Laboratory.open(options);
-      const plane = await Plane.start(options);
-      undo.unshift(() => plane.stop());
-      const wires = [await Wire.open(xdsPort), await Wire.open(xdsPort)] as const;
-      undo.unshift(() => Promise.all(wires.map((wire) => wire.close())));
+      const plane = await cleanups.own(Plane.start(options), (started) => started.stop());
+      const open = () => cleanups.own(Wire.open(xdsPort), (wire) => wire.close());
+      const wires = [await open(), await open()] as const;
       const authorityFile = laboratory.authorityFile;
       const bootstraps = (['ads', 'eds'] as const).map((mode, index) =>
         bootstrapOf({ yaml: plane.yaml(), authorityFile, port: wires[index]?.port ?? 0, mode }),
       );
-      const envoys = await Promise.all(bootstraps.map((bootstrap) => Envoy.start({ bootstrap, signal })));
-      undo.unshift(() => Promise.all(envoys.map((envoy) => envoy.stop())));
+      const envoys = await Promise.all(
+        bootstraps.map((bootstrap) =>
+          cleanups.own(Envoy.start({ bootstrap, signal }), (envoy) => envoy.stop()),
+        ),
+      );
       const listeners = await Promise.all(
         envoys.map((envoy) => waitFor('the listener of a sidecar', () => envoy.listener('inference'))),
       );
-      return new FaultStage({ hosts, plane, wires, envoys, lab: laboratory }, listeners, folder);
+      return new FaultStage({ hosts, plane, wires, envoys, lab: laboratory }, listeners, cleanups);
     } catch (error) {
-      for (const step of undo) await step();
+      await cleanups.run();
       throw error;
     }
   }
@@ -88,7 +88,7 @@ export class FaultStage implements Stage {
   private constructor(
     parts: Pick<FaultStage, 'hosts' | 'plane' | 'wires' | 'envoys' | 'lab'>,
     listeners: readonly string[],
-    folder: string,
+    cleanups: Cleanups,
   ) {
     this.hosts = parts.hosts;
     this.plane = parts.plane;
@@ -96,7 +96,7 @@ export class FaultStage implements Stage {
     this.envoys = parts.envoys;
     this.lab = parts.lab;
     this.backends = parts.hosts.flatMap((host) => host.backends);
-    this.#folder = folder;
+    this.#cleanups = cleanups;
     this.load = new Load(
       listeners.map((listener) => `http://${listener}`),
       RATE,
@@ -112,11 +112,7 @@ export class FaultStage implements Stage {
   async close(): Promise<void> {
     await this.load.stop();
     await this.observer.close();
-    await Promise.all(this.envoys.map((envoy) => envoy.stop()));
-    await Promise.all(this.wires.map((wire) => wire.close()));
-    await this.plane.stop();
-    await Promise.all(this.hosts.map((host) => host.stop()));
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.#cleanups.run();
   }
 }
 

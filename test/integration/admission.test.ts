@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { type Answer, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -16,22 +17,23 @@ describe('admission', { concurrency: true }, () => {
       const backends = [1, 2, 3].map((last) => new GaugeBackend(`127.0.47.${last}`));
       let queued = 0;
       let voyage: Voyage;
+      const cleanups = new Cleanups();
 
       before(async () => {
-        await startBackends(backends);
+        await startBackends(backends, cleanups);
         for (const backend of backends) work(backend, () => queued);
-        voyage = await Voyage.start({
-          backends,
-          mode,
-          group: 'RetryAfterSeconds: 7',
-          // what is refused is to be admission's doing alone
-          scheduler: 'Saturation: {TotalQueuedRequests: {Mark: 1000}}',
-        });
+        voyage = await Voyage.start(
+          {
+            backends,
+            mode,
+            group: 'RetryAfterSeconds: 7',
+            // what is refused is to be admission's doing alone
+            scheduler: 'Saturation: {TotalQueuedRequests: {Mark: 1000}}',
+          },
+          cleanups,
+        );
       });
-      after(async () => {
-        await voyage.end();
-        await Promise.all(backends.map((backend) => backend.stop()));
-      });
+      after(() => cleanups.run());
 
       const shed = () => voyage.metric(`plimsoll_server_group_shed_ratio${GROUP}`);
       const evaluations = async () =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage } from '../support/voyage.ts';
 
@@ -16,17 +17,15 @@ describe('Affinity', () => {
     interval: 1,
   };
   let voyage: Voyage;
+  const cleanups = new Cleanups();
 
   before(async () => {
-    await startBackends(backends);
+    await startBackends(backends, cleanups);
     for (const backend of backends) backend.moving = true;
-    voyage = await Voyage.start(options);
+    voyage = await Voyage.start(options, cleanups);
     await voyage.until('all backends', (held) => held.size === backends.length);
   });
-  after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
+  after(() => cleanups.run());
 
   /** A client that keeps to the backend of its first answer. */
   async function sessionAt(backend: GaugeBackend): Promise<string> {

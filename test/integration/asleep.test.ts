@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { startBackends, Voyage } from '../support/voyage.ts';
 
@@ -18,16 +19,14 @@ describe('engines that sleep', () => {
   const backends = [1, 2].map((last) => new GaugeBackend(`127.0.18.${last}`));
   const [first, second] = backends as [GaugeBackend, GaugeBackend];
   let voyage: Voyage;
+  const cleanups = new Cleanups();
 
   before(async () => {
-    await startBackends(backends);
+    await startBackends(backends, cleanups);
     for (const backend of backends) backend.moving = true;
-    voyage = await Voyage.start({ backends });
+    voyage = await Voyage.start({ backends }, cleanups);
   });
-  after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
+  after(() => cleanups.run());
 
   test('one sleeps: the other has all requests', async () => {
     fallAsleep(first);

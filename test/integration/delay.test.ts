@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -29,6 +30,7 @@ interface Answer {
 const answers: Answer[] = [];
 const timers = new Set<NodeJS.Timeout>();
 let voyage: Voyage;
+const cleanups = new Cleanups();
 
 function published(): number {
   return voyage.log.filter((line) => line.includes('assignment published')).length;
@@ -44,8 +46,8 @@ async function answerLate(asked: number): Promise<void> {
 }
 
 before(async () => {
-  await startBackends(backends);
-  voyage = await Voyage.start({ backends, sidecars: SIDECARS, interval: 2 });
+  await startBackends(backends, cleanups);
+  voyage = await Voyage.start({ backends, sidecars: SIDECARS, interval: 2 }, cleanups);
   // another load at each collection, and so other weights
   let queued = 0;
   loaded.metrics = (_request, response) => {
@@ -61,12 +63,11 @@ before(async () => {
     }, SLOW_MS);
     timers.add(timer);
   };
+  cleanups.add(() => {
+    for (const timer of timers) clearTimeout(timer);
+  });
 });
-after(async () => {
-  for (const timer of timers) clearTimeout(timer);
-  await voyage.end();
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+after(() => cleanups.run());
 
 test('all Envoys have new weights before the slow backend of the same collection has answered', async () => {
   await waitFor('two collections', () => answers.length >= 2, 15_000);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { DnsServer } from '../support/dns-server.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { freePort } from '../support/ports.ts';
@@ -12,24 +13,23 @@ const [first, second, third] = backends as [GaugeBackend, GaugeBackend, GaugeBac
 let dns: DnsServer;
 let options: VoyageOptions;
 let voyage: Voyage;
+const cleanups = new Cleanups();
 
 before(async () => {
   const port = await freePort();
+  cleanups.add(() => Promise.all(backends.map((backend) => backend.stop())));
   await Promise.all(backends.map((backend) => backend.start(port)));
-  dns = await DnsServer.start();
+  dns = await cleanups.own(DnsServer.start(), (server) => server.stop());
   dns.addresses(NAME, [first.address, second.address]);
   options = {
     backends: [],
     group: 'DrainSeconds: 0.5',
     discovery: `Dns: {Name: ${NAME}, Port: ${port}, Resolvers: ['${dns.address}']}`,
   };
-  voyage = await Voyage.start(options);
+  voyage = await Voyage.start(options, cleanups);
 });
 
-after(async () => {
-  await voyage.end();
-  await Promise.all([dns.stop(), ...backends.map((backend) => backend.stop())]);
-});
+after(() => cleanups.run());
 
 /** Waits until Envoy holds these, all healthy, and nobody else. */
 const untilHealthy = (...expected: readonly GaugeBackend[]) =>

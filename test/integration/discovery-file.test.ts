@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { request } from 'undici';
 import type { State } from '../../src/admin/state-shape.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -17,6 +18,7 @@ describe('backends in a file, that come and go under load', () => {
   const [first, second, third] = backends as [GaugeBackend, GaugeBackend, GaugeBackend];
   let folder: string;
   let voyage: Voyage;
+  const cleanups = new Cleanups();
 
   const write = async (text: string): Promise<void> => {
     await writeFile(join(folder, 'new'), text);
@@ -28,29 +30,29 @@ describe('backends in a file, that come and go under load', () => {
     voyage.metric(`plimsoll_discovery_${name}{server_group="llama"}`);
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'plimsoll-discovery-'));
-    await startBackends(backends);
+    const made = mkdtemp(join(tmpdir(), 'plimsoll-discovery-'));
+    folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
+    await startBackends(backends, cleanups);
     for (const backend of backends) backend.moving = true;
     let isUp = false;
-    const starting = Voyage.start({
-      backends: [],
-      discovery: `File: {Path: ${join(folder, 'backends.yaml')}}`,
-      group: `DrainSeconds: ${DRAIN_SECONDS}`,
-      // called when the control plane runs, before there is an Envoy
-      rewrite: (bootstrap) => {
-        isUp = true;
-        return bootstrap;
+    const starting = Voyage.start(
+      {
+        backends: [],
+        discovery: `File: {Path: ${join(folder, 'backends.yaml')}}`,
+        group: `DrainSeconds: ${DRAIN_SECONDS}`,
+        // called when the control plane runs, before there is an Envoy
+        rewrite: (bootstrap) => {
+          isUp = true;
+          return bootstrap;
+        },
       },
-    });
+      cleanups,
+    );
     await waitFor('the control plane', () => isUp);
     await list(first, second);
     voyage = await starting;
   });
-  after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-    await rm(folder, { recursive: true });
-  });
+  after(() => cleanups.run());
 
   test('the first list is published, and takes requests', async () => {
     assert.match(voyage.log.join(''), /nothing is published until it can/);

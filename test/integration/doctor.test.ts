@@ -9,6 +9,7 @@ import { Envoy } from '../../src/demo/envoy.ts';
 import type { Mend, Severity } from '../../src/doctor/finding.ts';
 import type { MergedFinding } from '../../src/doctor/merged.ts';
 import { BadControlPlane } from '../support/bad-control-plane.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { bootstrapOf, configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -39,27 +40,30 @@ let voyage: Voyage;
 let xdsPort = 0;
 let badPort = 0;
 let folder = '';
+const cleanups = new Cleanups();
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-doctor-'));
-  await startBackends(backends);
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-doctor-'));
+  folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
+  await startBackends(backends, cleanups);
   for (const backend of backends) backend.moving = true;
-  badPort = await badPlane.start();
-  voyage = await Voyage.start({
-    ...options,
-    rewrite: (bootstrap) => {
-      xdsPort = Number(/port_value: ([1-9]\d*)/.exec(bootstrap)?.[1]);
-      return bootstrap;
-    },
+  cleanups.add(() => {
+    badPlane.stop();
   });
+  badPort = await badPlane.start();
+  voyage = await Voyage.start(
+    {
+      ...options,
+      rewrite: (bootstrap) => {
+        xdsPort = Number(/port_value: ([1-9]\d*)/.exec(bootstrap)?.[1]);
+        return bootstrap;
+      },
+    },
+    cleanups,
+  );
   await voyage.until('the endpoints', (held) => held.size === backends.length);
 });
-after(async () => {
-  await voyage.end();
-  badPlane.stop();
-  await Promise.all(backends.map((backend) => backend.stop()));
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => cleanups.run());
 
 describe('an Envoy with a bootstrap of ours', () => {
   test('ads: all is right', async () => {
@@ -84,7 +88,9 @@ describe('an Envoy with a bootstrap of ours', () => {
   });
 
   test('another Plimsoll than the one it follows: its versions are not compared, another EnvoyLbPolicy is', async () => {
-    const other = await Voyage.start({ backends, weights: [100, 50], group: 'EnvoyLbPolicy: RoundRobin' });
+    const others = new Cleanups();
+    const different = { backends, weights: [100, 50], group: 'EnvoyLbPolicy: RoundRobin' };
+    const other = await Voyage.start(different, others);
     try {
       const findings = await findingsOf(voyage.envoy, other.admin);
       assert.deepEqual(
@@ -99,7 +105,7 @@ describe('an Envoy with a bootstrap of ours', () => {
       const both = await findingsOf(voyage.envoy, other.admin, voyage.admin);
       assert.match(both.find(({ check }) => check === 'version_text')?.is ?? '', /, as published$/);
     } finally {
-      await other.end();
+      await others.run();
     }
   });
 });
@@ -193,13 +199,13 @@ describe('an Envoy that is wrong in many ways', () => {
   before(async () => {
     const lds = join(folder, 'lds.json');
     await writeFile(lds, JSON.stringify({ resources: [brokenListener] }));
-    envoy = await Envoy.start({ bootstrap: JSON.stringify(wrongBootstrap(lds)) });
+    const starting = Envoy.start({ bootstrap: JSON.stringify(wrongBootstrap(lds)) });
+    envoy = await cleanups.own(starting, (started) => started.stop());
     await waitFor('the refusal', async () =>
       (await envoy.stats(/^cluster\.refusing\.update_rejected$/)).get('cluster.refusing.update_rejected'),
     );
     findings = await findingsOf(envoy, voyage.admin);
   });
-  after(() => envoy.stop());
 
   for (const [cluster, check, severity, is] of FOUND) {
     test(`${cluster || 'Envoy'}: ${check} ${String(is)}`, () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import type { Endpoint } from '../../src/core/model/assignment.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { configuration, listener, serverGroup } from '../support/configuration.ts';
 import { EdsFile } from '../support/eds-file.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -18,14 +19,14 @@ import { waitFor } from '../support/wait-for.ts';
 let file: EdsFile;
 let envoy: Envoy;
 let url: string;
-const backends: Server[] = [];
+const cleanups = new Cleanups();
 
 async function startBackend(name: string): Promise<Endpoint> {
   const server = createServer((message, response) => {
     response.statusCode = message.url === '/fails' ? 503 : 200;
     response.end(name);
   });
-  backends.push(server);
+  cleanups.add(() => server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return { address: '127.0.0.1', port, weight: 100_000, health: 'HEALTHY' };
@@ -58,19 +59,15 @@ let first: Endpoint;
 let second: Endpoint;
 
 before(async () => {
-  file = await EdsFile.create();
+  file = await cleanups.own(EdsFile.create(), (made) => made.remove());
   first = await startBackend('first');
   second = await startBackend('second');
   await publish([first, { ...second, health: 'UNHEALTHY', weight: 49_981 }]);
-  envoy = await Envoy.start({ bootstrap: bootstrap() });
+  envoy = await cleanups.own(Envoy.start({ bootstrap: bootstrap() }), (started) => started.stop());
   url = `http://${await waitFor('the listener', () => envoy.listener('inference'))}`;
 });
 
-after(async () => {
-  await envoy.stop();
-  for (const backend of backends) backend.close();
-  await file.remove();
-});
+after(() => cleanups.run());
 
 const unavailable = { status: 503, body: 'no available upstream', retryAfter: '7' };
 

@@ -5,6 +5,7 @@ import type { BackendExplanation, GroupExplanation } from '../../src/admin/expla
 import type { State } from '../../src/admin/state-shape.ts';
 import { explain } from '../../src/commands/explain.ts';
 import type { EnvoyHost } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -27,7 +28,9 @@ for (const [index, policy] of (['Adaptive', 'Linear'] as const).entries()) {
     test('every weight can be computed by hand from the JSON alone', async (t) => {
       const fleet = new Map(KINDS.map((kind, i) => [kind, new GaugeBackend(`127.0.${71 + index}.${i + 1}`)]));
       const all = [...fleet.values()];
-      await startBackends(all);
+      const cleanups = new Cleanups();
+      t.after(() => cleanups.run());
+      await startBackends(all, cleanups);
       for (const backend of all) backend.moving = true;
       set(fleet, 'light', { running: 12, kv: 0.2 });
       set(fleet, 'half', { running: 14, queued: 1, kv: 0.5 });
@@ -35,11 +38,7 @@ for (const [index, policy] of (['Adaptive', 'Linear'] as const).entries()) {
       set(fleet, 'silent', { running: 20, kv: 0.4 });
       set(fleet, 'newcomer', { running: 2, kv: 0.1 });
       const options = { weights: Object.values(WEIGHTS), scheduler: `Policy: ${policy}`, sidecars: 2 };
-      const voyage = await Voyage.start({ ...options, backends: all.slice(0, -1) });
-      t.after(async () => {
-        await voyage.end();
-        await Promise.all(all.map((backend) => backend.stop()));
-      });
+      const voyage = await Voyage.start({ ...options, backends: all.slice(0, -1) }, cleanups);
       await waitFor('a sample of each', async () => {
         const { published } = await explained(voyage);
         return published.decision.backends.every(({ sample }) => sample !== null);

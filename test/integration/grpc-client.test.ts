@@ -95,10 +95,10 @@ async function startBackends(
   count: number,
 ): Promise<readonly GrpcBackend[]> {
   const backends = Array.from({ length: count }, (_, i) => new GrpcBackend(`${network}.${i + 1}`));
-  await Promise.all(backends.map((backend) => backend.start()));
   t.after(() => {
     for (const backend of backends) backend.stop();
   });
+  await Promise.all(backends.map((backend) => backend.start()));
   return backends;
 }
 

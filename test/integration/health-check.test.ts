@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -24,11 +25,12 @@ describe('HealthCheck', () => {
   let child: ChildProcess;
   let all: readonly Pick<GaugeBackend, 'address' | 'port'>[];
   let voyage: Voyage;
+  const cleanups = new Cleanups();
   /** Requests to the one that says that it is not healthy. */
   let served = 0;
 
   before(async () => {
-    await startBackends([...backends, dead]);
+    await startBackends([...backends, dead], cleanups);
     dead.serve = (request, response) => {
       const isCheck = request.url === '/health';
       if (!isCheck) served++;
@@ -36,15 +38,12 @@ describe('HealthCheck', () => {
       response.end();
     };
     child = spawn(process.execPath, ['-e', SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
+    cleanups.add(() => child.kill('SIGKILL'));
     const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer];
     all = [...backends, { address: '127.0.63.9', port: Number(line.toString()) }];
-    voyage = await Voyage.start({ ...options, backends: all });
+    voyage = await Voyage.start({ ...options, backends: all }, cleanups);
   });
-  after(async () => {
-    child.kill('SIGKILL');
-    await voyage.end();
-    await Promise.all([...backends, dead].map((backend) => backend.stop()));
-  });
+  after(() => cleanups.run());
 
   const stats = async (): Promise<readonly (number | undefined)[]> => {
     const of = await voyage.envoy.stats(/^cluster\.llama\.membership_(healthy|total)$/);

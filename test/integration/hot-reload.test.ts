@@ -8,6 +8,7 @@ import type { State } from '../../src/admin/state-shape.ts';
 import { ConfigReloader } from '../../src/commands/config-reloader.ts';
 import { INITIAL_STAY } from '../../src/core/residence.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
 import { named } from '../support/troubleshooting.ts';
@@ -32,13 +33,15 @@ const askers = new Map<string, Set<number | undefined>>();
 let folder: string;
 let voyage: Voyage;
 let reloader: ConfigReloader;
+const cleanups = new Cleanups();
 /** What the control plane was told, as `cause outcome`. */
 const told: string[] = [];
 const file = (): string => join(folder, 'plimsoll.yaml');
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-hot-'));
-  await startBackends([...llama, ...mistral]);
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-hot-'));
+  folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
+  await startBackends([...llama, ...mistral], cleanups);
   for (const backend of mistral) {
     const ports = new Set<number | undefined>();
     askers.set(backend.id, ports);
@@ -52,10 +55,13 @@ before(async () => {
   // as Kubernetes mounts a ConfigMap
   await mount('v1', yaml({}));
   await symlink(join('..data', 'plimsoll.yaml'), file());
-  voyage = await Voyage.start({
-    backends: llama.slice(0, 2),
-    rolloutTimes: { followMs: 200, retireMs: 500 },
-  });
+  voyage = await Voyage.start(
+    {
+      backends: llama.slice(0, 2),
+      rolloutTimes: { followMs: 200, retireMs: 500 },
+    },
+    cleanups,
+  );
   const { app } = voyage;
   reloader = new ConfigReloader({
     file: file(),
@@ -74,15 +80,11 @@ before(async () => {
       },
     },
   });
+  cleanups.add(() => reloader.close());
   await reload('taken');
 });
 
-after(async () => {
-  await reloader.close();
-  await voyage.end();
-  await Promise.all([...llama, ...mistral].map((backend) => backend.stop()));
-  await rm(folder, { recursive: true });
-});
+after(() => cleanups.run());
 
 describe(`${RELOADS} reloads under load, then one by a swapped ConfigMap`, () => {
   test('lose no request, leave nothing behind, and touch only what they change', async (t) => {

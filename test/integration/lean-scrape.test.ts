@@ -10,6 +10,7 @@ import type { Backend } from '../../src/core/model/backend.ts';
 import type { Sample } from '../../src/core/model/collection.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { collectSettings } from '../support/collect-settings.ts';
 import { pageOf } from '../support/gauge-backend.ts';
 import { type PageAnswer, PageServer } from '../support/page-server.ts';
@@ -25,10 +26,8 @@ const SAMPLE: Sample = {
   latency: { sumSeconds: 56, count: 7 },
 };
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
+const cleanups = new Cleanups();
+afterEach(() => cleanups.run());
 
 describe("Python's Prometheus client, wired as vLLM wires it,", () => {
   test('is read lean in one process: far fewer bytes, the same samples', async () => {
@@ -100,8 +99,8 @@ describe('a server that', () => {
   ];
   for (const { title, answer, reason } of cases) {
     test(`${title} is read in full`, async () => {
-      const server = await PageServer.start((url) => (url === '/metrics' ? { body: page } : answer));
-      cleanups.push(() => server.stop());
+      const starting = PageServer.start((url) => (url === '/metrics' ? { body: page } : answer));
+      const server = await cleanups.own(starting, (made) => made.stop());
       const bench = new Bench(server.backend);
       const pages = await bench.readTimes(3);
       assert.deepEqual(pages.map(isLean), [false, false, false]);
@@ -122,7 +121,7 @@ class Bench {
   constructor(backend: Backend) {
     const settings = collectSettings();
     const client = new PageClient(backend, settings);
-    cleanups.unshift(() => client.close());
+    cleanups.add(() => client.close());
     const source: PageSource = {
       fetch: (signal, path) => {
         this.paths.push(path === undefined ? 'full' : path.replace(/&.*/, ''));
@@ -151,20 +150,18 @@ async function collectedSizes(backend: Backend): Promise<readonly number[]> {
   const settings = collectSettings({ intervalSeconds: 0.1 });
   const collector = new Collector({ settings, clock: systemClock, log: silentLogger });
   const sizes: number[] = [];
+  cleanups.add(() => collector.stop());
   collector.setBackends([backend]);
   collector.start(({ outcomes }) => {
     const outcome = outcomes.get(backend.id);
     if (outcome?.kind === 'sample') sizes.push(outcome.bytes);
   });
   await waitFor('three pages', () => sizes.length > 2);
-  await collector.stop();
   return sizes;
 }
 
-async function started(processes: number): Promise<PythonExporter> {
-  const exporter = await PythonExporter.start(processes);
-  cleanups.push(() => exporter.stop());
-  return exporter;
+function started(processes: number): Promise<PythonExporter> {
+  return cleanups.own(PythonExporter.start(processes), (exporter) => exporter.stop());
 }
 
 function isLean(page: Scraped | undefined): boolean {

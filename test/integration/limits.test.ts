@@ -4,6 +4,7 @@ import { Envoy } from '../../src/demo/envoy.ts';
 import type { Snapshot } from '../../src/publish/snapshot-store.ts';
 import { encodeAssignment } from '../../src/xds/resources/assignment.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { XdsHarness } from '../support/xds-harness.ts';
 import { xdsSettings } from '../support/xds-settings.ts';
@@ -14,11 +15,9 @@ const CLUSTERS = ['one', 'two', 'three', 'four', 'five'] as const;
 
 let harness: XdsHarness;
 let envoy: Envoy;
+const cleanups = new Cleanups();
 
-afterEach(async () => {
-  await envoy.stop();
-  await harness.server.stop();
-});
+afterEach(() => cleanups.run());
 
 function bootstrap(port: number): string {
   const http2 = {
@@ -79,8 +78,10 @@ function fleet(weight: number): Snapshot {
 async function start(settings: ConstructorParameters<typeof XdsHarness>[0]): Promise<void> {
   harness = new XdsHarness(settings);
   harness.store.set(fleet(1));
-  const { port } = await harness.listen();
-  envoy = await Envoy.start({ bootstrap: bootstrap(port), logLevel: 'warning' });
+  const { server } = harness;
+  const { port } = await cleanups.own(harness.listen(), () => server.stop());
+  const starting = Envoy.start({ bootstrap: bootstrap(port), logLevel: 'warning' });
+  envoy = await cleanups.own(starting, (started) => started.stop());
 }
 
 /** Waits until every cluster has its backend with this weight. */

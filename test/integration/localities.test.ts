@@ -7,6 +7,7 @@ import { Envoy } from '../../src/demo/envoy.ts';
 import { clusterJson } from '../../src/xds/resources/cluster.ts';
 import { listenerJson } from '../../src/xds/resources/listener.ts';
 import type { ProtoJsonMessage } from '../../src/xds/resources/proto-json.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { serverGroup } from '../support/configuration.ts';
 import { EdsFile } from '../support/eds-file.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
@@ -21,6 +22,7 @@ let file: EdsFile;
 let envoy: Envoy;
 let url: string;
 const agent = new Agent({ connections: 64 });
+const cleanups = new Cleanups();
 
 /** Two in zone a, three in zone b, one in none; the second and the fourth take nothing. */
 function endpoints(): readonly Endpoint[] {
@@ -82,18 +84,14 @@ function bootstrap(): string {
 }
 
 before(async () => {
-  await startBackends(backends);
-  file = await EdsFile.create();
+  await startBackends(backends, cleanups);
+  file = await cleanups.own(EdsFile.create(), (made) => made.remove());
   await file.publish({ serverGroup: 'llama', endpoints: endpoints(), dropShare: 0 });
-  envoy = await Envoy.start({ bootstrap: bootstrap() });
+  envoy = await cleanups.own(Envoy.start({ bootstrap: bootstrap() }), (started) => started.stop());
+  cleanups.add(() => agent.destroy());
   url = `http://${await waitFor('the listener', () => envoy.listener('inference'))}`;
 });
-after(async () => {
-  await agent.destroy();
-  await envoy.stop();
-  await Promise.all(backends.map((backend) => backend.stop()));
-  await file.remove();
-});
+after(() => cleanups.run());
 
 for (const cluster of Object.keys(CLUSTERS)) {
   test(`the shares of three localities are the published ones: ${cluster}`, async () => {

@@ -8,17 +8,18 @@ import { Envoy } from '../../src/demo/envoy.ts';
 import { clusterJson } from '../../src/xds/resources/cluster.ts';
 import { listenerJson } from '../../src/xds/resources/listener.ts';
 import type { ProtoJsonMessage } from '../../src/xds/resources/proto-json.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { serverGroup } from '../support/configuration.ts';
 import { EdsFile } from '../support/eds-file.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { TestCa } from '../support/pki.ts';
+import { startBackends } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** A cluster as Istio makes it: TLS to endpoints whose metadata say so, plain text to all others. */
 
 const plain = new GaugeBackend('127.0.64.1');
-const servers: { close(): unknown }[] = [];
-const files: EdsFile[] = [];
+const cleanups = new Cleanups();
 let envoy: Envoy;
 let url: string;
 
@@ -51,12 +52,12 @@ before(async () => {
   const secure = createServer(await ca.issue({ ip: ['127.0.64.2'] }), (_request, response) => {
     response.end('secure');
   });
-  servers.push(secure);
+  cleanups.add(() => secure.close());
   await new Promise<void>((resolve) => secure.listen(0, '127.0.64.2', resolve));
   plain.serve = (_request, response) => {
     response.end('plain');
   };
-  await plain.start();
+  await startBackends([plain], cleanups);
   const groups = ['mesh', 'none'].map((name) => serverGroup(name));
   const { port } = secure.address() as AddressInfo;
   const endpoint = (address: string, at: number) => ({
@@ -75,7 +76,7 @@ before(async () => {
     published({ serverGroup: 'none', endpoints: [endpoint(plain.address, plain.port)], dropShare: 0 }),
   ]);
   const routes = groups.map(({ name }) => ({ match: { prefix: `/${name}` }, route: { cluster: name } }));
-  envoy = await Envoy.start({
+  const starting = Envoy.start({
     bootstrap: JSON.stringify({
       node: { id: 'n', cluster: 'c' },
       admin: { address: { socket_address: { address: '127.0.0.1', port_value: 0 } } },
@@ -92,18 +93,13 @@ before(async () => {
       },
     }),
   });
+  envoy = await cleanups.own(starting, (started) => started.stop());
   url = `http://${await waitFor('the listener', () => envoy.listener('inference'))}`;
 });
-after(async () => {
-  await envoy.stop();
-  await plain.stop();
-  for (const server of servers) server.close();
-  await Promise.all(files.map((file) => file.remove()));
-});
+after(() => cleanups.run());
 
 async function published(assignment: Assignment): Promise<ProtoJsonMessage> {
-  const file = await EdsFile.create();
-  files.push(file);
+  const file = await cleanups.own(EdsFile.create(), (made) => made.remove());
   await file.publish(assignment);
   return file.source;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { explain } from '../../src/commands/explain.ts';
 import { top } from '../../src/commands/top.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure, type Held, startBackends, Voyage, type VoyageOptions } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -15,20 +16,18 @@ const OBSERVED: VoyageOptions = {
   group: 'Mode: Observe\nEnvoyLbPolicy: RoundRobin',
 };
 let voyage: Voyage;
+const cleanups = new Cleanups();
 
 before(async () => {
-  await startBackends(backends);
+  await startBackends(backends, cleanups);
   for (const backend of backends) backend.moving = true;
   light.gauges = { queued: 0, running: 4, kv: 0.1, finished: 0 };
   heavy.gauges = { queued: 3, running: 50, kv: 0.5, finished: 0 };
   saturated.gauges = { queued: 30, running: 40, kv: 0.9, finished: 0 };
-  voyage = await Voyage.start(OBSERVED);
+  voyage = await Voyage.start(OBSERVED, cleanups);
 });
 
-after(async () => {
-  await voyage.end();
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+after(() => cleanups.run());
 
 function isConfigured(held: ReadonlyMap<string, Held>): boolean {
   const shares = backends.map(({ id }) => held.get(id)?.share ?? 0);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage, type VoyageOptions } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -23,9 +24,10 @@ describe('one backend whose metrics cannot be had, of each kind, beside two good
     ['closed', 'refused'],
   ] as const;
   let voyage: Voyage;
+  const cleanups = new Cleanups();
 
   before(async () => {
-    await startBackends(backends);
+    await startBackends(backends, cleanups);
     kinds.good.moving = true;
     kinds.alsoGood.moving = true;
     kinds.html.metrics = (_request, response) => {
@@ -47,12 +49,9 @@ describe('one backend whose metrics cannot be had, of each kind, beside two good
       response.writeHead(500).end('no');
     };
     await kinds.closed.stop();
-    voyage = await Voyage.start({ backends });
+    voyage = await Voyage.start({ backends }, cleanups);
   });
-  after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
+  after(() => cleanups.run());
 
   for (const [kind, reason] of reasons) {
     test(`${kind}: the reason is ${reason}`, async () => {
@@ -127,31 +126,26 @@ async function start(
   t: TestContext,
   options: Omit<VoyageOptions, 'backends'> & { readonly backends: readonly GaugeBackend[] },
 ): Promise<Voyage> {
-  await startBackends(options.backends);
-  const voyage = await Voyage.start(options);
-  t.after(async () => {
-    await voyage.end();
-    await Promise.all(options.backends.map((backend) => backend.stop()));
-  });
-  return voyage;
+  const cleanups = new Cleanups();
+  t.after(() => cleanups.run());
+  await startBackends(options.backends, cleanups);
+  return Voyage.start(options, cleanups);
 }
 
 test('a first answer waits for slow metrics, and not for ever for those that never come', async (t) => {
   const backends = [7, 8].map((last) => new GaugeBackend(`127.0.12.${last}`));
   const [slow, hung] = backends as [GaugeBackend, GaugeBackend];
-  await startBackends(backends);
+  const cleanups = new Cleanups();
+  t.after(() => cleanups.run());
+  await startBackends(backends, cleanups);
   slow.metrics = (_request, response) => {
     setTimeout(() => response.end(pageOf({ queued: 30, running: 40, kv: 0.9, finished: 0 })), 500);
   };
   hung.metrics = () => undefined;
   const startedAt = performance.now();
-  const voyage = await Voyage.start({ backends });
+  const voyage = await Voyage.start({ backends }, cleanups);
   const held = await voyage.held();
   const seconds = (performance.now() - startedAt) / 1000;
-  t.after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
   assert.ok(seconds > 0.9, `Envoy had endpoints after ${seconds} s`);
   assert.deepEqual([held.get(slow.id)?.health, held.get(hung.id)?.health], ['UNHEALTHY', 'HEALTHY']);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -8,16 +9,14 @@ describe('outlier detection', () => {
   const backends = [1, 2, 3, 4].map((last) => new GaugeBackend(`127.0.48.${last}`));
   const [first] = backends as [GaugeBackend, ...GaugeBackend[]];
   let voyage: Voyage;
+  const cleanups = new Cleanups();
 
   before(async () => {
-    await startBackends(backends);
+    await startBackends(backends, cleanups);
     for (const backend of backends) backend.moving = true;
-    voyage = await Voyage.start({ backends });
+    voyage = await Voyage.start({ backends }, cleanups);
   });
-  after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
+  after(() => cleanups.run());
 
   const ejected = async () =>
     (await voyage.envoy.stats(/^cluster\.llama\.outlier_detection\.ejections_active$/)).get(

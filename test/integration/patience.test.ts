@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, type TestContext, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { startBackends, Voyage, type VoyageOptions } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -173,12 +174,9 @@ async function start(
   options: Omit<VoyageOptions, 'backends'> = {},
 ): Promise<{ readonly voyage: Voyage; readonly backends: readonly GaugeBackend[] }> {
   const backends = Array.from({ length: count }, (_, i) => new GaugeBackend(`${network}.${i + 1}`));
-  await startBackends(backends);
+  const cleanups = new Cleanups();
+  t.after(() => cleanups.run());
+  await startBackends(backends, cleanups);
   for (const backend of backends) backend.moving = true;
-  const voyage = await Voyage.start({ backends, ...options });
-  t.after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
-  return { voyage, backends };
+  return { voyage: await Voyage.start({ backends, ...options }, cleanups), backends };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,40 +7,37 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { request } from 'undici';
-import { endChild } from '../../src/demo/children.ts';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { TestCa } from '../support/pki.ts';
-import { freePort } from '../support/ports.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { freePorts } from '../support/ports.ts';
+import { Program } from '../support/program.ts';
+import { startBackends } from '../support/voyage.ts';
 
 /** The section "Securing the xDS port" as it stands there, but for ports and the servers' addresses. */
 
 const README = fileURLToPath(new URL('../../README.md', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
+/** As long as a control plane and an Envoy may take elsewhere. */
+const START_MS = 30_000;
+
 const backend = new GaugeBackend('127.0.0.1');
-const children = new Set<ChildProcess>();
+const cleanups = new Cleanups();
 let folder: string;
-let ports: Readonly<Record<'18000' | '9090' | '10000' | '9901', number>>;
+let ports: Readonly<Record<'18000' | '9090' | '10000', number>>;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-readme-'));
-  ports = {
-    18000: await freePort(),
-    9090: await freePort(),
-    10000: await freePort(),
-    9901: await freePort(),
-  };
-  await backend.start();
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-readme-'));
+  folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
+  const [xds = 0, admin = 0, listener = 0] = await freePorts(3);
+  ports = { 18000: xds, 9090: admin, 10000: listener };
+  await startBackends([backend], cleanups);
 });
 
-after(async () => {
-  await Promise.all([...children].map((child) => endChild(child, 100)));
-  await backend.stop();
-  await rm(folder, { recursive: true });
-});
+after(() => cleanups.run());
 
 /** The blocks of one language in a section of the README. */
 async function blocks(section: string, language: string): Promise<readonly string[]> {
@@ -51,25 +48,22 @@ async function blocks(section: string, language: string): Promise<readonly strin
   );
 }
 
-/** With the ports of this test, our command from its sources, and the Envoy of the tests. */
+/** With the ports of this test, our command as it is built, and the Envoy of the tests. */
 function localized(text: string): string {
   return Object.entries(ports)
     .reduce((all, [from, to]) => all.replaceAll(`:${from}`, `:${to}`), text)
     .replaceAll('Port: 10000', `Port: ${ports[10000]}`)
-    .replaceAll('node dist/main.js', `${process.execPath} --import ${import.meta.resolve('tsx')} ${MAIN}`)
+    .replaceAll('node dist/main.js', `${process.execPath} ${MAIN}`)
     .replaceAll(/^envoy /gm, `${findEnvoy()} --use-dynamic-base-id --concurrency 1 `);
 }
 
 /** Starts commands of which the last one goes on. */
-function start(script: string): ChildProcess {
+function start(script: string): Program {
   const lines = localized(script).trimEnd().replaceAll('\\\n', '').split('\n');
   const last = lines.pop() ?? '';
-  const child = spawn('bash', ['-euc', [...lines, `exec ${last}`].join('\n')], {
-    cwd: folder,
-    stdio: 'ignore',
-  });
-  children.add(child);
-  return child;
+  const program = new Program('bash', ['-euc', [...lines, `exec ${last}`].join('\n')], { cwd: folder });
+  cleanups.add(() => program.stop(100));
+  return program;
 }
 
 async function makePki(script: string): Promise<void> {
@@ -88,13 +82,14 @@ async function makePki(script: string): Promise<void> {
   }
 }
 
-async function assertServes(): Promise<void> {
-  const status = await waitFor(
-    'an answer through Envoy',
-    async () => (await request(`http://127.0.0.1:${ports[10000]}/`)).statusCode === 200,
-    20_000,
-  );
-  assert.ok(status);
+/** Waits until this answers 200. */
+async function answers(program: Program, url: string): Promise<void> {
+  const look = async (): Promise<boolean> => {
+    const { statusCode, body } = await request(url);
+    await body.dump();
+    return statusCode === 200;
+  };
+  await program.until(url, look, START_MS);
 }
 
 const pki = hasOpenssl ? 'its commands for openssl' : 'no openssl here: the same certificates from a library';
@@ -111,14 +106,13 @@ test(`the README's section on TLS works as it stands, with ${pki}`, async () => 
   );
   const admin = 'Admin: {Listen: 127.0.0.1:9090}\n';
   await writeFile(join(folder, 'plimsoll.yaml'), localized(xds + admin + servers));
-  start(serve);
-  const ready = `http://127.0.0.1:${ports[9090]}/readyz`;
-  await waitFor('Plimsoll', async () => (await request(ready)).statusCode === 200, 20_000);
+  await answers(start(serve), `http://127.0.0.1:${ports[9090]}/readyz`);
 
   // admin port 0 in place of the usual one
   const envoy = start(connect.replace(' > envoy.yaml', ' --admin-port 0 > envoy.yaml'));
-  await assertServes();
-  await endChild(envoy, 5000);
+  const url = `http://127.0.0.1:${ports[10000]}/`;
+  await answers(envoy, url);
+  await envoy.stop();
 
   const bootstrap = await readFile(join(folder, 'envoy.yaml'), 'utf8');
   const replaced = bootstrap.replace(/^( +)tls_certificates:\n(?:\1 .*\n)+/m, (_block, indent: string) =>
@@ -127,6 +121,5 @@ test(`the README's section on TLS works as it stands, with ${pki}`, async () => 
   assert.notEqual(replaced, bootstrap);
   await writeFile(join(folder, 'envoy.yaml'), replaced);
   await writeFile(join(folder, 'sds.yaml'), secrets);
-  start(connect.split('\n').find((line) => line.startsWith('envoy ')) ?? '');
-  await assertServes();
+  await answers(start(connect.split('\n').find((line) => line.startsWith('envoy ')) ?? ''), url);
 });

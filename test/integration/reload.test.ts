@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { Configuration } from '../../src/core/model/configuration.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -84,13 +85,10 @@ describe('a reload under load, everything from the control plane', () => {
 
 async function start(t: TestContext, network: string) {
   const all = [1, 2].map((last) => new GaugeBackend(`${network}.${last}`));
-  await startBackends(all);
-  const voyage = await Voyage.start({ backends: all });
-  t.after(async () => {
-    await voyage.end();
-    await Promise.all(all.map((backend) => backend.stop()));
-  });
-  return { voyage, all };
+  const cleanups = new Cleanups();
+  t.after(() => cleanups.run());
+  await startBackends(all, cleanups);
+  return { voyage: await Voyage.start({ backends: all }, cleanups), all };
 }
 
 function renamed({ serverGroups, listeners, ...rest }: Configuration, name: string): Configuration {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { freePort } from '../support/ports.ts';
 import { Replica, replicasFolder, ReplicaSidecar } from '../support/replicas.ts';
@@ -19,17 +20,15 @@ describe('two replicas and their sidecars, under load', () => {
   const backends = [1, 2, 3, 4].map((last) => new GaugeBackend(`127.0.35.${last}`));
   let replicas: readonly [Replica, Replica];
   let sidecars: readonly [ReplicaSidecar, ReplicaSidecar];
-  const undo: (() => Promise<unknown>)[] = [];
+  const cleanups = new Cleanups();
 
   before(async () => {
-    undo.unshift(() => Promise.all(backends.map((backend) => backend.stop())));
-    await startBackends(backends);
+    await startBackends(backends, cleanups);
     for (const [index, backend] of backends.entries()) {
       backend.gauges = { queued: 0, running: 20 + 2 * index, kv: 0.2, finished: 0 };
       backend.moving = true;
     }
-    const folder = await replicasFolder();
-    undo.unshift(folder.remove);
+    const folder = await cleanups.own(replicasFolder(), ({ remove }) => remove());
     const listener = await freePort();
     const yaml = (name: string): string =>
       yamlOf({ backends }, { xds: 0, admin: 0, listener })
@@ -38,22 +37,18 @@ describe('two replicas and their sidecars, under load', () => {
         .join('\n')
         .replace('Path: /metrics', `Path: /metrics, Headers: {${HEADER}: ${name}}`);
     const options = { program: MAIN, drainSeconds: DRAIN_SECONDS };
-    replicas = await Promise.all([
-      Replica.start(folder.path, 'one', yaml('one'), options),
-      Replica.start(folder.path, 'two', yaml('two'), options),
-    ]);
-    undo.unshift(() => Promise.all(replicas.map(({ plane }) => plane.kill())));
+    const start = (name: string): Promise<Replica> =>
+      cleanups.own(Replica.start(folder.path, name, yaml(name), options), ({ plane }) => plane.kill());
+    replicas = await Promise.all([start('one'), start('two')]);
     const [one, two] = replicas;
-    const first = await ReplicaSidecar.start('a', yaml('one'), [one], { mode: 'ads', keepalive: KEEPALIVE });
-    undo.unshift(() => first.stop());
-    const second = await ReplicaSidecar.start('b', yaml('two'), [two], { mode: 'eds', keepalive: KEEPALIVE });
-    undo.unshift(() => second.stop());
-    sidecars = [first, second];
+    const first = ReplicaSidecar.start('a', yaml('one'), [one], { mode: 'ads', keepalive: KEEPALIVE });
+    const a = await cleanups.own(first, (sidecar) => sidecar.stop());
+    const second = ReplicaSidecar.start('b', yaml('two'), [two], { mode: 'eds', keepalive: KEEPALIVE });
+    const b = await cleanups.own(second, (sidecar) => sidecar.stop());
+    sidecars = [a, b];
     for (const sidecar of sidecars) await sidecar.knows(replicas);
   });
-  after(async () => {
-    for (const step of undo) await step();
-  });
+  after(() => cleanups.run());
 
   test('each shows its own sidecars', async () => {
     assert.deepEqual(await nodesOf(replicas), [['a'], ['b']]);

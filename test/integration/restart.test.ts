@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { freePorts } from '../support/ports.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
@@ -144,23 +145,23 @@ async function start(
   { moving = true }: { readonly moving?: boolean } = {},
 ): Promise<Fleet> {
   const backends = Array.from({ length: count }, (_, i) => new GaugeBackend(`${network}.${i + 1}`));
-  await startBackends(backends);
+  const cleanups = new Cleanups();
+  t.after(() => cleanups.run());
+  await startBackends(backends, cleanups);
   for (const backend of backends) backend.moving = moving;
-  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-test-'));
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-test-'));
+  const folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
   const file = join(folder, 'plimsoll.yaml');
   const [xds, admin] = (await freePorts(2)) as [number, number];
   const yaml = yamlOf({ backends }, { xds, admin, listener: 10000 });
   // the listener's port is the kernel's choice by way of a static listener
   await writeFile(file, yaml);
-  const plane = await ControlPlane.start({ config: file });
-  const envoy = await Envoy.start({ bootstrap: bootstrapOf(configure({ backends }), xds, 'eds') });
+  const plane = await cleanups.own(ControlPlane.start({ config: file }), (first) => first.kill());
+  const starting = Envoy.start({ bootstrap: bootstrapOf(configure({ backends }), xds, 'eds') });
+  const envoy = await cleanups.own(starting, (started) => started.stop());
   const address = await waitFor('the listener', () => envoy.listener('inference'));
   const fleet = new Fleet({ plane, envoy, origin: `http://${address}`, file, yaml, backends });
-  t.after(async () => {
-    await envoy.stop();
-    await fleet.plane.kill();
-    await Promise.all(backends.map((backend) => backend.stop()));
-    await rm(folder, { recursive: true });
-  });
+  // the one that runs by then
+  cleanups.add(() => fleet.plane.kill());
   return fleet;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { startBackends, Voyage } from '../support/voyage.ts';
 
@@ -11,22 +12,23 @@ for (const mode of ['ads', 'eds'] as const) {
     const backends = [1, 2, 3].map((last) => new GaugeBackend(`127.0.10.${last}`));
     const [first] = backends as [GaugeBackend, ...GaugeBackend[]];
     let voyage: Voyage;
+    const cleanups = new Cleanups();
 
     before(async () => {
-      await startBackends(backends);
+      await startBackends(backends, cleanups);
       for (const backend of backends) backend.moving = true;
-      voyage = await Voyage.start({
-        backends,
-        mode,
-        group: 'RetryAfterSeconds: 7',
-        // marks alone, so that everything is refused or nothing
-        scheduler: 'Saturation: {Admission: None}',
-      });
+      voyage = await Voyage.start(
+        {
+          backends,
+          mode,
+          group: 'RetryAfterSeconds: 7',
+          // marks alone, so that everything is refused or nothing
+          scheduler: 'Saturation: {Admission: None}',
+        },
+        cleanups,
+      );
     });
-    after(async () => {
-      await voyage.end();
-      await Promise.all(backends.map((backend) => backend.stop()));
-    });
+    after(() => cleanups.run());
 
     test('no new request reaches a saturated backend', async () => {
       first.gauges = SATURATED;

@@ -11,6 +11,7 @@ import { validate } from '../../src/commands/validate.ts';
 import { formatMistake, loadConfiguration } from '../../src/config/load.ts';
 import type { Configuration } from '../../src/core/model/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { TestCa } from '../support/pki.ts';
 import { RawServer, response } from '../support/raw-server.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -26,11 +27,13 @@ let refusing: RawServer;
 /** They answer with what they were asked. */
 let echoes: readonly RawServer[];
 let app: App;
+const cleanups = new Cleanups();
 let key: string;
 const log: string[] = [];
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-outputs-'));
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-outputs-'));
+  folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
   const ca = await TestCa.create();
   const own = await ca.issue({ usage: 'client' });
   ({ key } = own);
@@ -41,29 +44,27 @@ before(async () => {
   await writeFile(file('token'), `${SECRET}-token`);
   await writeFile(file('good'), `${SECRET}-token`);
   await writeFile(file('bad'), `${SECRET}\n${SECRET}`);
-  plain = await RawServer.start((socket) => socket.write(response(PAGE)));
-  secure = await RawServer.start((socket) => socket.write(response(PAGE)), '127.0.0.1', {
+  plain = await started((socket) => socket.write(response(PAGE)));
+  secure = await started((socket) => socket.write(response(PAGE)), '127.0.0.1', {
     ...(await ca.issue({ ip: ['127.0.0.1'] })),
     ca: ca.cert,
     requestCert: true,
     rejectUnauthorized: true,
   });
-  refusing = await RawServer.start((socket) => socket.write(response('', ['location: /login'], '302 Found')));
+  refusing = await started((socket) => socket.write(response('', ['location: /login'], '302 Found')));
   const token = (head: string): string => /^authorization: (.*)$/im.exec(head)?.[1] ?? '';
   echoes = await Promise.all([
-    RawServer.start((socket, head) => socket.write(response(JSON.stringify({ authorization: token(head) })))),
-    RawServer.start((socket, head) =>
-      socket.write(response('', [`content-type: text/html; a=${token(head)}`])),
-    ),
+    started((socket, head) => socket.write(response(JSON.stringify({ authorization: token(head) })))),
+    started((socket, head) => socket.write(response('', [`content-type: text/html; a=${token(head)}`]))),
   ]);
   await writeFile(file('plimsoll.yaml'), yaml());
 });
 
-after(async () => {
-  await app.stop(AbortSignal.abort());
-  await Promise.all([plain, secure, refusing, ...echoes].map((server) => server.stop()));
-  await rm(folder, { recursive: true });
-});
+after(() => cleanups.run());
+
+function started(...how: Parameters<typeof RawServer.start>): Promise<RawServer> {
+  return cleanups.own(RawServer.start(...how), (server) => server.stop());
+}
 
 function file(name: string): string {
   return join(folder, name);
@@ -124,7 +125,7 @@ test('the log, the metrics and explain of a running control plane', async () => 
     clock: systemClock,
     log: pino({ base: null, level: 'trace' }, { write: (line) => log.push(line) }),
   });
-  const { admin } = await app.start();
+  const { admin } = await cleanups.own(app.start(), () => app.stop(AbortSignal.abort()));
   const get = async (path: string): Promise<string> => {
     const { body } = await request(`http://127.0.0.1:${admin.port}${path}`);
     return body.text();

@@ -13,6 +13,7 @@ import { silentLogger } from '../../src/runtime/log.ts';
 import { encoder, listenerEncoders } from '../../src/xds/encoder.ts';
 import { XdsServer } from '../../src/xds/server.ts';
 import { XDS_SERVICES } from '../../src/xds/services.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { bootstrapOf, configure, startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -20,17 +21,15 @@ import { waitFor } from '../support/wait-for.ts';
 describe('with EnvoyLbPolicy RoundRobin', () => {
   test('many requests: measured shares are the published ones', async (t) => {
     const backends = [1, 2, 3, 4].map((last) => new GaugeBackend(`127.0.13.${last}`));
-    await startBackends(backends);
+    const cleanups = new Cleanups();
+    t.after(() => cleanups.run());
+    await startBackends(backends, cleanups);
     const loads = [4, 12, 18, 30];
     backends.forEach((backend, i) => {
       backend.moving = true;
       backend.gauges = { queued: 0, running: loads[i] ?? 0, kv: 0.1 * i, finished: 0 };
     });
-    const voyage = await Voyage.start({ backends, group: 'EnvoyLbPolicy: RoundRobin' });
-    t.after(async () => {
-      await voyage.end();
-      await Promise.all(backends.map((backend) => backend.stop()));
-    });
+    const voyage = await Voyage.start({ backends, group: 'EnvoyLbPolicy: RoundRobin' }, cleanups);
     const before = await voyage.until('unequal weights', (held) => new Set(weightsOf(held)).size === 4);
     const count = 2000;
     const counts = await voyage.tally(count);
@@ -57,7 +56,9 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
 
   test('one request for each push: no backend starves, each gets its share', async (t) => {
     const backends = Array.from({ length: 8 }, (_, i) => new GaugeBackend(`127.0.14.${i + 1}`));
-    await startBackends(backends);
+    const cleanups = new Cleanups();
+    t.after(() => cleanups.run());
+    await startBackends(backends, cleanups);
     const configuration = configure({ backends, group: 'EnvoyLbPolicy: RoundRobin' });
     const group = configuration.serverGroups[0] as ServerGroup;
     const store = new SnapshotStore();
@@ -84,15 +85,12 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
       },
     });
     publisher.configure([group], configuration.listeners, 0);
-    const bound = await xds.listen({ host: '127.0.0.1', port: 0 });
+    const listening = xds.listen({ host: '127.0.0.1', port: 0 });
+    const bound = await cleanups.own(listening, () => xds.stop());
     const course = new Course(group);
     publisher.publish(course.next().assignment);
-    const envoy = await Envoy.start({ bootstrap: bootstrapOf(configuration, bound.port) });
-    t.after(async () => {
-      await envoy.stop();
-      await xds.stop();
-      await Promise.all(backends.map((backend) => backend.stop()));
-    });
+    const starting = Envoy.start({ bootstrap: bootstrapOf(configuration, bound.port) });
+    const envoy = await cleanups.own(starting, (started) => started.stop());
     const origin = await waitFor('the listener', () => envoy.listener('inference'));
 
     const expected = new Map(backends.map(({ id }) => [id, { mean: 0, variance: 0 }]));

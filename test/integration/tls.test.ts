@@ -12,6 +12,7 @@ import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
 import type { Configuration } from '../../src/core/model/configuration.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { type Issued, TestCa } from '../support/pki.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
@@ -34,7 +35,7 @@ let bound: BoundAddresses;
 let secrets = 0;
 const backends = [new GaugeBackend('127.0.0.2'), new GaugeBackend('127.0.0.3')];
 const log: Record<string, unknown>[] = [];
-const envoys = new Set<Envoy>();
+const cleanups = new Cleanups();
 
 /** What an operator would write. */
 function yaml(): string {
@@ -68,9 +69,10 @@ async function mountSecret({ cert, key }: Issued, authorities: string): Promise<
 }
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-tls-'));
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-tls-'));
+  folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
   ca = await TestCa.create();
-  await startBackends(backends);
+  await startBackends(backends, cleanups);
   await mountSecret(await ca.issue({ ip: ['127.0.0.1'] }), ca.cert);
   const parsed = parseConfiguration(yaml(), 'tls.yaml');
   if (parsed.kind === 'invalid') throw new Error(parsed.mistakes.map(formatMistake).join('\n'));
@@ -81,15 +83,10 @@ before(async () => {
     clock: systemClock,
     log: pino({ base: null }, { write: (line) => log.push(JSON.parse(line) as Record<string, unknown>) }),
   });
-  bound = await app.start();
+  bound = await cleanups.own(app.start(), () => app.stop(AbortSignal.abort()));
 });
 
-after(async () => {
-  await Promise.all([...envoys].map((envoy) => envoy.stop()));
-  await app.stop(AbortSignal.abort());
-  await Promise.all(backends.map((backend) => backend.stop()));
-  await rm(folder, { recursive: true });
-});
+after(() => cleanups.run());
 
 interface Sidecar {
   readonly name: string;
@@ -122,9 +119,8 @@ async function startSidecar({ name, mode = 'ads', issued, ...options }: Sidecar)
     ...(mode === 'eds' ? { group: 'llama' } : {}),
   });
   if (made.kind === 'refused') throw new Error(made.reason);
-  const envoy = await Envoy.start({ bootstrap: rewrite?.(made.value) ?? made.value });
-  envoys.add(envoy);
-  return envoy;
+  const starting = Envoy.start({ bootstrap: rewrite?.(made.value) ?? made.value });
+  return cleanups.own(starting, (envoy) => envoy.stop());
 }
 
 function sidecarCertificate(of = ca): Promise<Issued> {

@@ -16,6 +16,7 @@ import { encodeProtoJson } from '../../src/xds/resources/proto-json.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
 import { XdsServer } from '../../src/xds/server.ts';
 import { XDS_SERVICES } from '../../src/xds/services.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { serverGroup } from '../support/configuration.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
@@ -124,17 +125,15 @@ function resourceOf(typeUrl: string, name: string, bytes: Uint8Array): Resource 
 
 async function start(t: TestContext, network: string, sources: (made: Bootstrap) => object) {
   const backends = [1, 2].map((host) => new GaugeBackend(`${network}.${host}`));
-  await startBackends(backends);
+  const cleanups = new Cleanups();
+  t.after(() => cleanups.run());
+  await startBackends(backends, cleanups);
   const rewrite = (bootstrap: string): string => {
     const made = parse(bootstrap) as Bootstrap;
     return stringify({ ...made, dynamic_resources: sources(made) });
   };
   const options = { backends, loadAware: false, rewrite, rolloutTimes: HURRIED };
-  const voyage = await Voyage.start(options);
-  t.after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-  });
+  const voyage = await Voyage.start(options, cleanups);
   const reload = (change: Partial<ServerGroup>): void => {
     const configuration = configure(options);
     const serverGroups = configuration.serverGroups.map((group) => ({ ...group, ...change }));

@@ -7,6 +7,7 @@ import { formatMistake, parseConfiguration } from '../../src/config/load.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { startBackends } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -20,6 +21,7 @@ const zones: Readonly<Record<Zone, readonly GaugeBackend[]>> = {
 };
 const agent = new Agent({ connections: 64 });
 let app: App;
+const cleanups = new Cleanups();
 let admin: string;
 const envoys = new Map<string, { readonly envoy: Envoy; readonly origin: string }>();
 
@@ -84,7 +86,7 @@ const until = (what: string, sidecar: string, zone: Zone, holds: (share: number)
 
 before(async () => {
   const all = [...zones.a, ...zones.b];
-  await startBackends(all);
+  await startBackends(all, cleanups);
   for (const backend of all) backend.moving = true;
   load('a', 8);
   load('b', 8);
@@ -93,7 +95,7 @@ before(async () => {
   const { configuration } = parsed;
   const listeners = configuration.listeners.map((one) => ({ ...one, port: 0 }));
   app = new App({ configuration: { ...configuration, listeners }, clock: systemClock, log: silentLogger });
-  const bound = await app.start();
+  const bound = await cleanups.own(app.start(), () => app.stop(AbortSignal.abort()));
   admin = `http://127.0.0.1:${bound.admin.port}`;
   for (const zone of ['a', 'b', 'elsewhere']) {
     const made = makeBootstrap(configuration, {
@@ -105,17 +107,13 @@ before(async () => {
       json: true,
     });
     assert.equal(made.kind, 'ok');
-    const envoy = await Envoy.start({ bootstrap: made.value });
+    const envoy = await cleanups.own(Envoy.start({ bootstrap: made.value }), (started) => started.stop());
     const origin = `http://${await waitFor('the listener', () => envoy.listener('inference'))}`;
     envoys.set(zone, { envoy, origin });
   }
+  cleanups.add(() => agent.destroy());
 });
-after(async () => {
-  await agent.destroy();
-  await Promise.all([...envoys.values()].map(({ envoy }) => envoy.stop()));
-  await app.stop(AbortSignal.abort());
-  await Promise.all([...zones.a, ...zones.b].map((backend) => backend.stop()));
-});
+after(() => cleanups.run());
 
 test('at equal load each sidecar keeps to its own zone; one of another zone balances over all', async () => {
   await until('a at home', 'a', 'a', (share) => share > 0.97);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { KubeCluster } from '../support/kube-cluster.ts';
 import { pod, podStatus } from '../support/kube-objects.ts';
-import { Voyage } from '../support/voyage.ts';
+import { startBackends, Voyage } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const DRAIN_SECONDS = 2;
@@ -14,6 +15,7 @@ describe('an Envoy that follows the pods of a fleet', { timeout: 280_000 }, () =
   const backends = [1, 2, 3, 4, 5].map((last) => new GaugeBackend(`127.0.84.${last}`));
   let cluster: KubeCluster;
   let voyage: Voyage;
+  const cleanups = new Cleanups();
 
   const nameOf = (backend: GaugeBackend): string => `llama-${backend.address.split('.').at(-1)}`;
   const add = (backend: GaugeBackend): Promise<void> =>
@@ -38,25 +40,25 @@ describe('an Envoy that follows the pods of a fleet', { timeout: 280_000 }, () =
     );
 
   before(async () => {
-    cluster = await KubeCluster.start();
+    cluster = await cleanups.own(KubeCluster.start(), (started) => started.stop());
     const [first, ...others] = backends as [GaugeBackend, ...GaugeBackend[]];
-    await first.start();
+    await startBackends([first], cleanups);
     // pods of one selector have one port
+    cleanups.add(() => Promise.all(others.map((backend) => backend.stop())));
     for (const backend of others) await backend.start(first.port);
     for (const backend of backends) backend.moving = true;
     for (const backend of backends.slice(0, 2)) await add(backend);
     const discovery = { Namespace: cluster.namespace, PodSelector: 'app=llama', Port: first.port };
-    voyage = await Voyage.start({
-      backends: [],
-      discovery: `Kubernetes: ${JSON.stringify({ ...discovery, KubeconfigFile: await cluster.kubeconfig() })}`,
-      group: `DrainSeconds: ${DRAIN_SECONDS}`,
-    });
+    voyage = await Voyage.start(
+      {
+        backends: [],
+        discovery: `Kubernetes: ${JSON.stringify({ ...discovery, KubeconfigFile: await cluster.kubeconfig() })}`,
+        group: `DrainSeconds: ${DRAIN_SECONDS}`,
+      },
+      cleanups,
+    );
   });
-  after(async () => {
-    await voyage.end();
-    await Promise.all(backends.map((backend) => backend.stop()));
-    await cluster.stop();
-  });
+  after(() => cleanups.run());
 
   test('scale up and down, all ending at once, and an API server that is away: no request fails', async () => {
     const [first, second, third, fourth, fifth] = backends as [

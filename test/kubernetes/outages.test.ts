@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { CuttableWire } from '../support/cuttable-wire.ts';
 import type { DiscoveryRun } from '../support/discovery-run.ts';
 import { KubeCluster } from '../support/kube-cluster.ts';
@@ -7,16 +8,14 @@ import { service, slice } from '../support/kube-objects.ts';
 
 describe('outages of a real API server', { timeout: 290_000 }, () => {
   let cluster: KubeCluster;
+  const cleanups = new Cleanups();
   let wire: CuttableWire;
   before(async () => {
-    cluster = await KubeCluster.start();
-    wire = await CuttableWire.open(cluster.api.port);
+    cluster = await cleanups.own(KubeCluster.start(), (started) => started.stop());
+    wire = await cleanups.own(CuttableWire.open(cluster.api.port), (opened) => opened.close());
     await cluster.api.admin.call('POST', cluster.core('services'), service('llama'));
   });
-  after(async () => {
-    await wire.close();
-    await cluster.stop();
-  });
+  after(() => cleanups.run());
   afterEach(async () => {
     await cluster.endRuns();
     await cluster.api.admin.ask('DELETE', cluster.slices('llama-1'));

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { KubeCluster } from '../support/kube-cluster.ts';
 import { pod, podStatus, pool } from '../support/kube-objects.ts';
 
 describe('pods and InferencePools, from a real API server', { timeout: 280_000 }, () => {
   let cluster: KubeCluster;
+  const cleanups = new Cleanups();
   before(async () => {
-    cluster = await KubeCluster.start();
+    cluster = await cleanups.own(KubeCluster.start(), (started) => started.stop());
   });
-  after(async () => {
-    await cluster.stop();
-  });
+  after(() => cleanups.run());
   afterEach(async () => {
     await cluster.endRuns();
   });

@@ -6,6 +6,7 @@ import type { KubernetesTarget } from '../../src/core/model/discovery.ts';
 import { inClusterAccess } from '../../src/discovery/kubernetes/in-cluster.ts';
 import { PodSource } from '../../src/discovery/kubernetes/pod-source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { CuttableWire } from '../support/cuttable-wire.ts';
 import { KubeClient } from '../support/kube-client.ts';
 import { KubeCluster } from '../support/kube-cluster.ts';
@@ -45,9 +46,10 @@ const WATCHED = { Service: 'services', Pods: 'pods', InferencePool: 'inferencepo
 
 describe('rights, with a service account of a real API server', { timeout: 280_000 }, () => {
   let cluster: KubeCluster;
+  const cleanups = new Cleanups();
   let token: string;
   before(async () => {
-    cluster = await KubeCluster.start();
+    cluster = await cleanups.own(KubeCluster.start(), (started) => started.stop());
     const { admin } = cluster.api;
     token = await cluster.api.serviceAccount(ACCOUNT.namespace, ACCOUNT.name);
     await cluster.installPools();
@@ -57,9 +59,7 @@ describe('rights, with a service account of a real API server', { timeout: 280_0
     await admin.call('POST', cluster.pools(), pool('llama', 'llama', [8000, 8001]));
     await cluster.runPod(pod({ name: 'llama-1', labels: { app: 'llama' } }), podStatus('10.0.0.1'));
   });
-  after(async () => {
-    await cluster.stop();
-  });
+  after(() => cleanups.run());
   afterEach(async () => {
     await cluster.endRuns();
   });

@@ -8,6 +8,7 @@ import { sleep, systemClock } from '../../src/runtime/clock.ts';
 import { LONG_PROMPT_TOKENS, SLO_SECONDS } from '../bench/routing/model.ts';
 import { mean } from '../bench/routing/statistics.ts';
 import { capacityOf, STAYS } from '../bench/routing/stays.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { Voyage, type VoyageOptions } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -85,25 +86,19 @@ describe('half of the backends are slow, and then the other half', () => {
 });
 
 async function play(network: string, options: Omit<VoyageOptions, 'backends'>): Promise<Course> {
-  const backends = await Promise.all(
-    Array.from({ length: 2 * HALF }, (_, index) =>
-      SimulatedBackend.start({
-        address: `${network}.${index + 1}`,
-        engine,
-        slowness: index < HALF ? 1 : SLOWNESS,
-        page: 'lean',
-      }),
-    ),
-  );
+  const cleanups = new Cleanups();
   try {
-    const voyage = await Voyage.start({ ...options, backends, sidecars: SIDECARS });
-    try {
-      return await playOn(voyage, backends);
-    } finally {
-      await voyage.end();
-    }
+    const starting = Array.from({ length: 2 * HALF }, (_, index) => {
+      const address = `${network}.${index + 1}`;
+      const slowness = index < HALF ? 1 : SLOWNESS;
+      const backend = SimulatedBackend.start({ address, engine, slowness, page: 'lean' });
+      return cleanups.own(backend, (started) => started.stop());
+    });
+    const backends = await Promise.all(starting);
+    const voyage = await Voyage.start({ ...options, backends, sidecars: SIDECARS }, cleanups);
+    return await playOn(voyage, backends);
   } finally {
-    await Promise.all(backends.map((backend) => backend.stop()));
+    await cleanups.run();
   }
 }
 

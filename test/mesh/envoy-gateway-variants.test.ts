@@ -81,7 +81,7 @@ function withTls(manifests: readonly Manifest[]): Manifest[] {
 async function runs(name: string, manifests: readonly Manifest[], settings: object): Promise<EnvoyGateway> {
   const gateway = await EnvoyGateway.start(join(folder, name), manifests, settings);
   try {
-    await gateway.during(client.until('a request to pass', ({ status }) => status === 200));
+    await gateway.passes(client);
     return gateway;
   } catch (error) {
     await gateway.stop();

@@ -35,7 +35,7 @@ before(async () => {
   client = new Client(port, 'llama.example');
   manifests = await withTls(gatewayRecipe({ port, xdsPort: plane.xdsPort, own }), securePort);
   gateway = await EnvoyGateway.start(folder, withoutPatches(), gatewaySettings());
-  await gateway.during(client.until('a request to pass', ({ status }) => status === 200));
+  await gateway.passes(client);
 });
 after(async () => {
   await gateway?.stop();

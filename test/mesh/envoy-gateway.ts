@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
 import { goTool } from '../support/go-tool.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { Program } from '../support/program.ts';
+import type { Client } from './client.ts';
 import type { Manifest } from './manifests.ts';
-import { Program } from './program.ts';
 import { ENVOY_GATEWAY } from './tools.ts';
 
 const ENVOY_VERSION = '1.40.0';
 /** Where it serves xDS; it cannot be told another one. */
 const XDS_PORT = 18_000;
 const START_MS = 60_000;
+const PASS_MS = 30_000;
 
 /** A real Envoy Gateway in standalone mode: it reads manifests from a folder and starts an Envoy of its own. */
 export class EnvoyGateway {
@@ -65,9 +66,8 @@ export class EnvoyGateway {
       env: { HOME: folder },
     });
     try {
-      const admin = await server.during(
-        waitFor('the Envoy of Envoy Gateway', () => adminAddressIn(home('run')), START_MS),
-      );
+      const look = (): string | undefined => adminAddressIn(home('run'));
+      const admin = await server.until('the Envoy of Envoy Gateway', look, START_MS);
       return new EnvoyGateway(server, folder, admin);
     } catch (error) {
       await server.stop();
@@ -85,9 +85,10 @@ export class EnvoyGateway {
     return this.#program.log;
   }
 
-  /** The same as `work`, with the end of the log in its error. */
-  during<T>(work: Promise<T>): Promise<T> {
-    return this.#program.during(work);
+  /** Waits for a request to pass, as long as it runs. */
+  async passes(client: Client): Promise<void> {
+    const isPassed = async (): Promise<boolean> => (await client.send()).status === 200;
+    await this.#program.until('a request to pass', isPassed, PASS_MS);
   }
 
   /** Puts other manifests in place of those there are. */

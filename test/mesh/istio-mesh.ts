@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { KubeApi } from '../support/kube-api.ts';
 import { slice } from '../support/kube-objects.ts';
 import { type Issued, TestCa } from '../support/pki.ts';
@@ -26,25 +27,29 @@ export class IstioMesh {
   /** Of the mesh's certificates. */
   readonly authority: TestCa;
   readonly folder: string;
-  readonly #api: KubeApi;
   readonly #istiod: Istiod;
-  readonly #secrets: SecretServer;
   readonly #secretsPort: number;
-  readonly #envoys: Envoy[] = [];
+  readonly #cleanups: Cleanups;
 
   static async start(): Promise<IstioMesh> {
-    const folder = await mkdtemp(join(tmpdir(), 'plimsoll-istio-'));
-    const [port = 0, gatewayPort = 0] = await steadyPorts(2);
-    const api = await KubeApi.start();
+    const cleanups = new Cleanups();
     try {
+      const made = mkdtemp(join(tmpdir(), 'plimsoll-istio-'));
+      const folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
+      const [port = 0, gatewayPort = 0] = await steadyPorts(2);
+      const api = await cleanups.own(KubeApi.start(), (started) => started.stop());
       const cluster = new Cluster(api.admin);
       await cluster.define(await readCrds(ISTIO_CRDS));
       await cluster.apply(...['istio-system', NAMESPACE].map(namespace), ...service(port));
       const kubeconfig = join(folder, 'kubeconfig');
       await writeFile(kubeconfig, api.kubeconfig({ token: 'admin-token' }));
-      const istiod = await Istiod.start(join(folder, 'istiod'), kubeconfig);
+      const starting = Istiod.start(join(folder, 'istiod'), kubeconfig);
+      const istiod = await cleanups.own(starting, (started) => started.stop());
       const authority = await TestCa.create('CN=test mesh');
       const secrets = new SecretServer(await identity(authority, 'client'), authority.cert);
+      cleanups.add(() => {
+        secrets.stop();
+      });
       const secretsPort = await secrets.start();
       return new IstioMesh({
         port,
@@ -52,13 +57,12 @@ export class IstioMesh {
         cluster,
         authority,
         folder,
-        api,
         istiod,
-        secrets,
         secretsPort,
+        cleanups,
       });
     } catch (error) {
-      await api.stop();
+      await cleanups.run();
       throw error;
     }
   }
@@ -69,20 +73,18 @@ export class IstioMesh {
     readonly cluster: Cluster;
     readonly authority: TestCa;
     readonly folder: string;
-    readonly api: KubeApi;
     readonly istiod: Istiod;
-    readonly secrets: SecretServer;
     readonly secretsPort: number;
+    readonly cleanups: Cleanups;
   }) {
     this.port = parts.port;
     this.gatewayPort = parts.gatewayPort;
     this.cluster = parts.cluster;
     this.authority = parts.authority;
     this.folder = parts.folder;
-    this.#api = parts.api;
     this.#istiod = parts.istiod;
-    this.#secrets = parts.secrets;
     this.#secretsPort = parts.secretsPort;
+    this.#cleanups = parts.cleanups;
   }
 
   /** Manifests of deploy/istio, for this mesh's ports and for Plimsoll at a port of 127.0.0.1. */
@@ -105,9 +107,8 @@ export class IstioMesh {
   /** Starts an Envoy as a proxy of the mesh; it ends with the mesh. */
   async proxy(type: 'sidecar' | 'router', labels: Readonly<Record<string, string>> = {}): Promise<Envoy> {
     const ports = { istiodPort: this.#istiod.xdsPort, secretsPort: this.#secretsPort };
-    const envoy = await Envoy.start({ bootstrap: proxyBootstrap({ type, labels, ...ports }) });
-    this.#envoys.push(envoy);
-    return envoy;
+    const starting = Envoy.start({ bootstrap: proxyBootstrap({ type, labels, ...ports }) });
+    return this.#cleanups.own(starting, (envoy) => envoy.stop());
   }
 
   /** The certificate of a service account. */
@@ -116,11 +117,7 @@ export class IstioMesh {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#envoys.map((envoy) => envoy.stop()));
-    await this.#istiod.stop();
-    this.#secrets.stop();
-    await this.#api.stop();
-    await rm(this.folder, { recursive: true, force: true });
+    await this.#cleanups.run();
   }
 }
 

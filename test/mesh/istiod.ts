@@ -2,9 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { goTool } from '../support/go-tool.ts';
+import { Program } from '../support/program.ts';
 import { steadyPorts } from './steady-ports.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { Program } from './program.ts';
 import { PILOT } from './tools.ts';
 
 const START_MS = 60_000;
@@ -36,7 +35,7 @@ export class Istiod {
     const server = new Program(program, args, { cwd: folder, env });
     const isReady = async () => (await request(`http://${local(http)}/ready`)).statusCode === 200;
     try {
-      await server.during(waitFor('istiod', isReady, START_MS));
+      await server.until('istiod', isReady, START_MS);
     } catch (error) {
       await server.stop();
       throw error;

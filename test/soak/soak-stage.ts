@@ -6,6 +6,7 @@ import { Envoy } from '../../src/demo/envoy.ts';
 import { configurationOf, GROUP } from '../faults/configuration.ts';
 import type { BackendHandle, HostHandle, Stage } from '../faults/model.ts';
 import { Wire } from '../faults/wire.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { freePorts } from '../support/ports.ts';
 import { bootstrapOf } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -43,30 +44,29 @@ export class SoakStage implements Stage {
   readonly envoys: readonly Envoy[];
   readonly sidecars: Sidecars;
   readonly load: SteadyRequests;
-  readonly #folder: string;
+  readonly #cleanups: Cleanups;
 
   static async open(options: SoakStageOptions): Promise<SoakStage> {
     const { size, program, signal } = options;
-    const undo: (() => Promise<unknown>)[] = [];
+    const cleanups = new Cleanups();
     try {
-      const folder = await mkdtemp(join(tmpdir(), 'plimsoll-soak-'));
-      undo.unshift(() => rm(folder, { recursive: true, force: true }));
-      const fleet = await Fleet.start(size.backends);
-      undo.unshift(() => fleet.stop());
+      const made = mkdtemp(join(tmpdir(), 'plimsoll-soak-'));
+      const folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
+      const fleet = await cleanups.own(Fleet.start(size.backends), (started) => started.stop());
       const [xdsPort = 0, adminPort = 0, listenerPort = 0] = await freePorts(3);
       const fixed = { xds: `127.0.0.1:${xdsPort}`, admin: `127.0.0.1:${adminPort}`, listenerPort };
-      const plane = await SoakPlane.start({ ...fixed, folder, program, places: () => fleet.places, signal });
-      undo.unshift(() => plane.stop());
-      const wires = [await Wire.open(xdsPort), await Wire.open(xdsPort)] as const;
-      undo.unshift(() => Promise.all(wires.map((wire) => wire.close())));
+      const settings = { ...fixed, folder, program, places: () => fleet.places, signal };
+      const plane = await cleanups.own(SoakPlane.start(settings), (started) => started.stop());
+      const open = () => cleanups.own(Wire.open(xdsPort), (wire) => wire.close());
+      const wires = [await open(), await open()] as const;
       const configuration = parse(configurationOf(fleet.places, fixed, {}));
-      const envoys = await Promise.all([
-        Envoy.start({ bootstrap: bootstrapOf(configuration, wires[0].port, 'ads'), signal }),
-        Envoy.start({ bootstrap: bootstrapOf(configuration, wires[1].port, 'eds'), signal }),
-      ]);
-      undo.unshift(() => Promise.all(envoys.map((envoy) => envoy.stop())));
-      const sidecars = await Sidecars.start(size.sidecars, xdsPort, GROUP);
-      undo.unshift(() => sidecars.stop());
+      const envoyOf = (wire: Wire, mode: 'ads' | 'eds'): Promise<Envoy> => {
+        const bootstrap = bootstrapOf(configuration, wire.port, mode);
+        return cleanups.own(Envoy.start({ bootstrap, signal }), (envoy) => envoy.stop());
+      };
+      const envoys = await Promise.all([envoyOf(wires[0], 'ads'), envoyOf(wires[1], 'eds')]);
+      const starting = Sidecars.start(size.sidecars, xdsPort, GROUP);
+      const sidecars = await cleanups.own(starting, (started) => started.stop());
       const listeners = await Promise.all(
         envoys.map((envoy) => waitFor('the listener of an Envoy', () => envoy.listener('inference'))),
       );
@@ -77,16 +77,16 @@ export class SoakStage implements Stage {
         mayAnswer: options.mayAnswer,
         onFailure: options.onFailure,
       });
-      return new SoakStage({ fleet, plane, wires, envoys, sidecars, load }, folder);
+      return new SoakStage({ fleet, plane, wires, envoys, sidecars, load }, cleanups);
     } catch (error) {
-      for (const step of undo) await step();
+      await cleanups.run();
       throw error;
     }
   }
 
   private constructor(
     parts: Pick<SoakStage, 'fleet' | 'plane' | 'wires' | 'envoys' | 'sidecars' | 'load'>,
-    folder: string,
+    cleanups: Cleanups,
   ) {
     this.fleet = parts.fleet;
     this.plane = parts.plane;
@@ -94,7 +94,7 @@ export class SoakStage implements Stage {
     this.envoys = parts.envoys;
     this.sidecars = parts.sidecars;
     this.load = parts.load;
-    this.#folder = folder;
+    this.#cleanups = cleanups;
     this.backends = parts.fleet.places.map(({ address, port }, index) => ({
       id: `${address}:${port}`,
       change: (change) => parts.fleet.tell({ kind: 'change', backend: index, change }),
@@ -106,12 +106,7 @@ export class SoakStage implements Stage {
 
   async close(): Promise<void> {
     await this.load.end();
-    await this.sidecars.stop();
-    await Promise.all(this.envoys.map((envoy) => envoy.stop()));
-    await Promise.all(this.wires.map((wire) => wire.close()));
-    await this.plane.stop();
-    await this.fleet.stop();
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.#cleanups.run();
   }
 }
 

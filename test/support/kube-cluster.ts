@@ -30,8 +30,13 @@ export class KubeCluster {
   static async start(): Promise<KubeCluster> {
     const api = await KubeApi.start();
     const cluster = new KubeCluster(api);
-    await api.admin.call('POST', '/api/v1/namespaces', { metadata: { name: cluster.namespace } });
-    return cluster;
+    try {
+      await api.admin.call('POST', '/api/v1/namespaces', { metadata: { name: cluster.namespace } });
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
   }
 
   private constructor(api: KubeApi) {

@@ -7,6 +7,7 @@ import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from './cleanups.ts';
 import { EdsFile } from './eds-file.ts';
 import { freePort } from './ports.ts';
 import { waitFor } from './wait-for.ts';
@@ -103,6 +104,7 @@ export class ReplicaSidecar {
   readonly envoy: Envoy;
   readonly origin: string;
   readonly #known: EdsFile;
+  readonly #cleanups: Cleanups;
 
   /**
    * @param yaml the configuration of a replica, with or without `Xds` and `Admin`
@@ -114,19 +116,31 @@ export class ReplicaSidecar {
     replicas: readonly Replica[],
     settings: { readonly mode: 'ads' | 'eds'; readonly keepalive?: object },
   ): Promise<ReplicaSidecar> {
-    const known = await EdsFile.create();
-    await publish(known, replicas);
-    const bootstrap = bootstrapOf(node, yaml, known, settings);
-    const envoy = await Envoy.start({ bootstrap: JSON.stringify(bootstrap) });
-    const listener = await waitFor('the listener', () => envoy.listener('inference'));
-    return new ReplicaSidecar(node, envoy, `http://${listener}`, known);
+    const cleanups = new Cleanups();
+    try {
+      const known = await cleanups.own(EdsFile.create(), (file) => file.remove());
+      await publish(known, replicas);
+      const bootstrap = JSON.stringify(bootstrapOf(node, yaml, known, settings));
+      const envoy = await cleanups.own(Envoy.start({ bootstrap }), (started) => started.stop());
+      const listener = await waitFor('the listener', () => envoy.listener('inference'));
+      return new ReplicaSidecar({ node, envoy, origin: `http://${listener}`, known, cleanups });
+    } catch (error) {
+      await cleanups.run();
+      throw error;
+    }
   }
 
-  private constructor(node: string, envoy: Envoy, origin: string, known: EdsFile) {
-    this.node = node;
-    this.envoy = envoy;
-    this.origin = origin;
-    this.#known = known;
+  private constructor(
+    parts: Pick<ReplicaSidecar, 'node' | 'envoy' | 'origin'> & {
+      readonly known: EdsFile;
+      readonly cleanups: Cleanups;
+    },
+  ) {
+    this.node = parts.node;
+    this.envoy = parts.envoy;
+    this.origin = parts.origin;
+    this.#known = parts.known;
+    this.#cleanups = parts.cleanups;
   }
 
   /** What a look-up of the control plane's name gives from now on. */
@@ -143,8 +157,7 @@ export class ReplicaSidecar {
   }
 
   async stop(): Promise<void> {
-    await this.envoy.stop();
-    await this.#known.remove();
+    await this.#cleanups.run();
   }
 }
 

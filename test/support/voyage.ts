@@ -7,6 +7,7 @@ import type { Configuration } from '../../src/core/model/configuration.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import type { RolloutTimes } from '../../src/publish/rollout.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import type { Cleanups } from './cleanups.ts';
 import type { GaugeBackend } from './gauge-backend.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -68,7 +69,12 @@ export class Voyage {
   readonly #agent = new Agent({ connections: 4096 });
   readonly #adminOrigin: string;
 
-  static async start(options: VoyageOptions): Promise<Voyage> {
+  /** @param cleanups end it */
+  static start(options: VoyageOptions, cleanups: Cleanups): Promise<Voyage> {
+    return cleanups.own(Voyage.#start(options), (voyage) => voyage.#end());
+  }
+
+  static async #start(options: VoyageOptions): Promise<Voyage> {
     const configuration = configure(options);
     const log: string[] = [];
     const logger = pino({ level: 'debug', base: null }, { write: (line) => log.push(line) });
@@ -215,15 +221,16 @@ export class Voyage {
     });
   }
 
-  async end(): Promise<void> {
+  async #end(): Promise<void> {
     await this.#agent.destroy();
     await Promise.all(this.envoys.map((envoy) => envoy.stop()));
     await this.app.stop(AbortSignal.abort());
   }
 }
 
-/** Starts a backend on each address, on ports of the kernel's choice. */
-export async function startBackends(backends: readonly GaugeBackend[]): Promise<void> {
+/** Starts a backend on each address, on ports of the kernel's choice. @param cleanups end them */
+export async function startBackends(backends: readonly GaugeBackend[], cleanups: Cleanups): Promise<void> {
+  cleanups.add(() => Promise.all(backends.map((backend) => backend.stop())));
   await Promise.all(backends.map((backend) => backend.start()));
 }
 

@@ -3,11 +3,9 @@ import { FOLLOWING, HELD } from '../looks.ts';
 import type { PlaneHandle, Row } from '../model.ts';
 import { labOf } from '../pick.ts';
 import { Program } from '../program.ts';
+import { RECONNECTED, REFUSED } from './one-plane.ts';
 
 const RESTARTS = 20;
-/** Sidecars try again every 0.2 to 2 s. */
-const BACK_SECONDS = 4;
-const BACK = 'sidecars try again every 0.2 to 2 s';
 /** Little more than a fleet of ten needs. */
 const HEAP_MIB = 32;
 
@@ -20,7 +18,7 @@ export const CONTROL_PLANE: readonly Row[] = [
     fault: ({ plane }) => ({ targets: [], apply: () => plane.kill(), undo: () => plane.restart() }),
     holdSeconds: 1,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
     // the first assignment of the new one
     extraPushes: 1,
     short: true,
@@ -42,7 +40,7 @@ export const CONTROL_PLANE: readonly Row[] = [
     }),
     holdSeconds: 0,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
     extraPushes: RESTARTS,
   },
   {
@@ -57,7 +55,7 @@ export const CONTROL_PLANE: readonly Row[] = [
     }),
     holdSeconds: 30,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
   },
   {
     part: 'control-plane',
@@ -100,7 +98,7 @@ export const CONTROL_PLANE: readonly Row[] = [
       when: ({ plane }) => plane?.reloaded === 0 && plane.streams === 0,
     },
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
   },
   {
     part: 'control-plane',
@@ -153,7 +151,7 @@ export const CONTROL_PLANE: readonly Row[] = [
     }),
     holdSeconds: 15,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
     extraPushes: 2,
   },
   {
@@ -187,10 +185,10 @@ export const CONTROL_PLANE: readonly Row[] = [
 
 function configuration(name: string, becomes: string, spoil: (plane: PlaneHandle) => Promise<void>): Row {
   return {
+    ...REFUSED,
     part: 'control-plane',
     name: `configuration ${name}`,
     happens: `the configuration file ${becomes} for 5 s, and it is told to reload`,
-    faultsOwn: 'none',
     fault: ({ plane }) => ({
       targets: [],
       apply: async () => {
@@ -203,16 +201,6 @@ function configuration(name: string, becomes: string, spoil: (plane: PlaneHandle
       },
     }),
     holdSeconds: 5,
-    notice: {
-      what: 'the reload is refused, by metric',
-      withinSeconds: 3,
-      when: ({ plane }) => plane?.reloaded === 0,
-    },
-    throughout: FOLLOWING,
-    recover: {
-      withinSeconds: 3,
-      when: (look) => look.plane?.reloaded === 1 && FOLLOWING.holds(look),
-    },
   };
 }
 

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FOLLOWING, HELD, healthy } from '../looks.ts';
+import { HELD, healthy } from '../looks.ts';
 import type { Look, PlaneHandle, Row } from '../model.ts';
 import { metric } from '../observer.ts';
+import { REFUSED } from './one-plane.ts';
 
 export const OPERATOR: readonly Row[] = [
   refused('no servers', 'a reload with an empty list of servers', (yaml) =>
@@ -119,26 +120,16 @@ function collectedAgain(): (look: Look) => boolean {
 
 function refused(name: string, happens: string, spoil: (yaml: string) => string): Row {
   return {
+    ...REFUSED,
     part: 'operator',
     name,
     happens: `${happens}; the good file is back 4 s later`,
-    faultsOwn: 'none',
     fault: ({ plane }) => ({
       targets: [],
       apply: () => writeAndReload(plane, spoil(plane.yaml())),
       undo: () => plane.configure({}),
     }),
     holdSeconds: 4,
-    notice: {
-      what: 'the reload is refused, by metric',
-      withinSeconds: 3,
-      when: ({ plane }) => plane?.reloaded === 0,
-    },
-    throughout: FOLLOWING,
-    recover: {
-      withinSeconds: 3,
-      when: (look) => look.plane?.reloaded === 1 && FOLLOWING.holds(look),
-    },
   };
 }
 

@@ -2,10 +2,15 @@ import { Clients, type ClientBehaviour } from '../clients.ts';
 import { HELD } from '../looks.ts';
 import type { Fault, Look, Row, Stage } from '../model.ts';
 import { labOf } from '../pick.ts';
+import { BEHIND } from './one-plane.ts';
 
 const MANY = 500;
 /** What it costs to serve so many stays with the process for a while. */
 const MANY_MIB = 96;
+const HELD_AND_ANSWERING = {
+  what: `${HELD.what}; the control plane answers`,
+  holds: (look: Look): boolean => HELD.holds(look) && look.plane !== undefined,
+};
 
 export const SIDECARS: readonly Row[] = [
   {
@@ -38,12 +43,8 @@ export const SIDECARS: readonly Row[] = [
       return { ...clients, apply: () => clients.applyAndFreeze() };
     },
     holdSeconds: 15,
-    notice: {
-      what: 'they are behind, by metric',
-      withinSeconds: 15,
-      when: ({ plane }) => (plane?.sidecarsBehind ?? 0) > 0,
-    },
-    throughout: servedAnd('the control plane answers', ({ plane }) => plane !== undefined),
+    notice: { ...BEHIND, what: 'they are behind, by metric', withinSeconds: 15 },
+    throughout: HELD_AND_ANSWERING,
     recover: { withinSeconds: 3 },
     needsLab: true,
   },
@@ -59,7 +60,7 @@ export const SIDECARS: readonly Row[] = [
       withinSeconds: 10,
       when: ({ plane }) => (plane?.sidecarsRefusing ?? 0) >= 50,
     },
-    throughout: servedAnd('the control plane answers', ({ plane }) => plane !== undefined),
+    throughout: HELD_AND_ANSWERING,
     recover: { withinSeconds: 3 },
     needsLab: true,
   },
@@ -70,7 +71,7 @@ export const SIDECARS: readonly Row[] = [
     faultsOwn: 'none',
     fault: (stage) => crowd(stage, 20, 'restless'),
     holdSeconds: 10,
-    throughout: servedAnd('the control plane answers', ({ plane }) => plane !== undefined),
+    throughout: HELD_AND_ANSWERING,
     recover: { withinSeconds: 3 },
     growthMiB: 64,
     needsLab: true,
@@ -96,8 +97,4 @@ function crowd(
     },
     undo: () => clients.stop(),
   };
-}
-
-function servedAnd(what: string, holds: (look: Look) => boolean) {
-  return { what: `${HELD.what}; ${what}`, holds: (look: Look) => HELD.holds(look) && holds(look) };
 }

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HELD } from '../looks.ts';
-import type { Fault, Row, SecondPlane, Stage, WireHandle } from '../model.ts';
+import type { Fault, Row, SecondPlane, Stage, WireHandle, WireState } from '../model.ts';
 import { metric } from '../observer.ts';
 import { labOf } from '../pick.ts';
-
-const BACK_SECONDS = 4;
-const BACK = 'sidecars try again every 0.2 to 2 s';
+import { BEHIND, RECONNECTED } from './one-plane.ts';
 
 /** Of the certificate that expires. */
 const VALID_SECONDS = 3;
@@ -32,7 +30,7 @@ export const XDS_NETWORK: readonly Row[] = [
     },
     holdSeconds: 2,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
     short: true,
   },
   {
@@ -40,54 +38,22 @@ export const XDS_NETWORK: readonly Row[] = [
     name: 'half-open',
     happens: 'nothing passes between one sidecar and the control plane for 20 s, and neither side is told',
     faultsOwn: 'none',
-    fault: ({ wires }) => {
-      const wire = first(wires);
-      return {
-        targets: [],
-        apply: async () => {
-          wire.state = 'silent';
-        },
-        undo: async () => {
-          wire.state = 'open';
-          wire.cut();
-        },
-      };
-    },
+    fault: (stage) => impaired(stage, 'silent', (wire) => wire.cut()),
     holdSeconds: 20,
-    notice: {
-      what: 'the sidecar is behind, by metric',
-      // behind is what has not taken an assignment for 5 s
-      withinSeconds: 12,
-      when: ({ plane }) => (plane?.sidecarsBehind ?? 0) > 0,
-    },
+    notice: BEHIND,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
   },
   {
     part: 'xds-network',
     name: 'one byte a second',
     happens: 'what the control plane sends to one sidecar passes at one byte a second, for 15 s',
     faultsOwn: 'none',
-    fault: ({ wires }) => {
-      const wire = first(wires);
-      return {
-        targets: [],
-        apply: async () => {
-          wire.state = 'slow';
-        },
-        undo: async () => {
-          wire.state = 'open';
-        },
-      };
-    },
+    fault: (stage) => impaired(stage, 'slow'),
     holdSeconds: 15,
-    notice: {
-      what: 'the sidecar is behind, by metric',
-      withinSeconds: 12,
-      when: ({ plane }) => (plane?.sidecarsBehind ?? 0) > 0,
-    },
+    notice: BEHIND,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS },
+    recover: { withinSeconds: 4 },
   },
   {
     part: 'xds-network',
@@ -98,7 +64,7 @@ export const XDS_NETWORK: readonly Row[] = [
     fault: changingOver,
     holdSeconds: 12,
     throughout: HELD,
-    recover: { withinSeconds: BACK_SECONDS, because: BACK },
+    recover: RECONNECTED,
     needsLab: true,
   },
   {
@@ -126,10 +92,20 @@ export const XDS_NETWORK: readonly Row[] = [
   },
 ];
 
-function first(wires: readonly WireHandle[]): WireHandle {
+/** The wire to one sidecar is in that state. @param end what else is done to it when it is open again */
+function impaired({ wires }: Stage, state: WireState, end?: (wire: WireHandle) => void): Fault {
   const [wire] = wires;
   if (wire === undefined) throw new Error('no wire to a sidecar');
-  return wire;
+  return {
+    targets: [],
+    apply: async () => {
+      wire.state = state;
+    },
+    undo: async () => {
+      wire.state = 'open';
+      end?.(wire);
+    },
+  };
 }
 
 function changingOver(stage: Stage): Fault {

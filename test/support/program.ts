@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { endChild, keepFromOutliving } from '../../src/demo/children.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Characters of the end of a log that an error shows. */
 const LOG_END = 3000;
@@ -31,21 +32,36 @@ export class Program {
     return this.#log;
   }
 
-  /** The same as `work`, but with the end of the log in its error, and without waiting for a program that has ended. */
-  async during<T>(work: Promise<T>): Promise<T> {
-    const ended = new Promise<never>((_, reject) => {
-      this.#child.once('exit', (code, signal) => {
-        reject(new Error(`it ended with ${code ?? signal}`));
-      });
-    });
+  /** As {@link waitFor}, but no longer than it runs, and with the end of its log in the error. */
+  async until<T>(
+    what: string,
+    probe: () => T | undefined | false | Promise<T | undefined | false>,
+    timeoutMs: number,
+  ): Promise<T> {
     try {
-      return await Promise.race([work, ended]);
+      const { value } = await waitFor(
+        what,
+        async () => {
+          if (this.#end !== undefined) return { value: undefined };
+          const found = await probe();
+          return found !== undefined && found !== false && { value: found };
+        },
+        timeoutMs,
+      );
+      if (value === undefined) throw new Error(`${what}: it ended with ${this.#end}`);
+      return value;
     } catch (error) {
       throw new Error(`${this.#name}: its log ends\n${this.#log.slice(-LOG_END)}`, { cause: error });
     }
   }
 
-  async stop(): Promise<void> {
-    await endChild(this.#child, 10_000);
+  /** @param graceMs until it is killed */
+  async stop(graceMs = 10_000): Promise<void> {
+    await endChild(this.#child, graceMs);
+  }
+
+  /** undefined: it runs. */
+  get #end(): number | string | undefined {
+    return this.#child.exitCode ?? this.#child.signalCode ?? undefined;
   }
 }
