@@ -324,7 +324,7 @@ export interface BackendExplanation {
   readonly reasons: readonly string[];
 }
 
-/** Sums that fade: of some 60 requests of each backend, but of a minute (or four intervals) at least and 300 s at most. */
+/** Sums that fade: of some 60 requests of each backend, but of a minute (or four intervals) at least and 200 s at most. */
 export interface IntakeExplanation {
   /** 0..1: what its gauges show below the mean counts so much. */
   readonly trust: number;

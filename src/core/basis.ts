@@ -7,7 +7,6 @@ import { ADAPTIVE_BOUNDS, unboundedAdaptiveFactor } from './policies/adaptive.ts
 import { LINEAR_BOUNDS, meanScore, unboundedLinearFactor } from './policies/linear.ts';
 import { scoreRange, scoreWithin } from './scorers/linear-score.ts';
 import { slowStartLimit } from './slow-start.ts';
-import { hasPace } from './speed.ts';
 import { isMeasured } from './trust.ts';
 
 /** What the weights of an evaluation were computed from, as far as it is the same for every backend. */
@@ -83,8 +82,8 @@ function meanCapacity({ roster, weighing: { capacities } }: Outcome): number {
   );
 }
 
-function paceOf({ paces, memories, roster }: Outcome, index: number): WeightBasis['pace'] {
-  if (!hasPace(at(memories, index), at(roster.shares, index))) return undefined;
+function paceOf({ paces, weighing }: Outcome, index: number): WeightBasis['pace'] {
+  if (at(weighing.capacities.speeds.compared, index) === 0) return undefined;
   return { finished: at(paces.finished, index), runningSeconds: at(paces.runningSeconds, index) };
 }
 

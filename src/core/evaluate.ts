@@ -96,7 +96,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
   const paces = observePaces(learned.paces, progresses, counts, times);
-  const speeds = speedsOf(paces, memories, roster.shares);
+  const speeds = speedsOf(paces, memories, roster.shares, trust.doubted);
   const weighing = weighFor(before, {
     group,
     settings,

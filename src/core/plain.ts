@@ -32,14 +32,14 @@ export function evaluatePlain(group: ServerGroup, nowMs: number, before?: Assign
     widespread: false,
   };
   const paces = initialPaces(roster.shares.length);
-  const speeds = speedsOf(paces, memories, roster.shares);
+  const trust = initialTrust(roster.shares.length);
+  const speeds = speedsOf(paces, memories, roster.shares, trust.doubted);
   const residuals = roster.shares.map(() => 1);
   const weighing = unweighed(roster.shares, capacitiesOf(residuals, speeds, roster.shares));
   const published = publicationOf(
     group,
     proposalOf(roster, roster.shares, () => 'HEALTHY', 0),
   );
-  const trust = initialTrust(roster.shares.length);
   const outcome: Outcome = {
     group,
     settings: undefined,

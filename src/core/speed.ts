@@ -14,6 +14,8 @@ export interface Paces {
 export interface Speeds {
   /** In roster order, 0.2..3; 1 for those that are not compared. */
   readonly values: Float64Array;
+  /** In roster order: 1 for those that are. */
+  readonly compared: Float64Array;
   /** undefined: too little has finished, or the engines have no counter; nobody is compared. */
   readonly basis: SpeedBasis | undefined;
 }
@@ -53,8 +55,8 @@ export function observePaces(
   return { finished, runningSeconds };
 }
 
-/** Whether a backend is compared: it takes traffic, and its engine has the counter and the gauge. */
-export function hasPace({ sample }: BackendMemory, share: number): boolean {
+/** Whether a backend can be compared: it takes traffic, and its engine has the counter and the gauge. */
+function hasPace({ sample }: BackendMemory, share: number): boolean {
   return share > 0 && sample?.finished !== undefined && sample.running !== undefined;
 }
 
@@ -62,16 +64,23 @@ export function hasPace({ sample }: BackendMemory, share: number): boolean {
  * Requests finished over those that the same running ones would have come to at the speed of all. A learned deviation
  * cannot tell it: the weights that follow the load hide the difference that they answer to. What chance alone would
  * make of so few requests is taken off the differences, so that equal backends stay equal.
+ * @param doubted 1: a backend whose gauges are not believed; it is not compared where they make it faster than all
  */
 export function speedsOf(
-  { finished, runningSeconds }: Paces,
+  paces: Paces,
   memories: readonly BackendMemory[],
   shares: Float64Array,
+  doubted: Float64Array,
 ): Speeds {
+  const { finished, runningSeconds } = paces;
   const values = new Float64Array(shares.length).fill(1);
-  const compared = indexesOf(shares, (index) => hasPace(at(memories, index), at(shares, index)));
+  const measured = indexesOf(shares, (index) => hasPace(at(memories, index), at(shares, index)));
+  const compared = withoutFast(measured, paces, doubted);
+  const isCompared = new Float64Array(shares.length);
+  for (const index of compared) isCompared[index] = 1;
   const allFinished = sumOf(compared, (index) => at(finished, index));
-  if (!(allFinished > REQUESTS_NEEDED * compared.length)) return { values, basis: undefined };
+  if (!(allFinished > REQUESTS_NEEDED * compared.length))
+    return { values, compared: isCompared, basis: undefined };
   const allRunningSeconds = sumOf(compared, (index) => at(runningSeconds, index));
   const secondsPerRequest = allRunningSeconds / allFinished;
   for (const index of compared) {
@@ -92,7 +101,20 @@ export function speedsOf(
     exponent,
     meanPower,
   };
-  return { values, basis };
+  return { values, compared: isCompared, basis };
+}
+
+/** Without those that are doubted and, as it seems, faster than all together. */
+function withoutFast(
+  indexes: readonly number[],
+  { finished, runningSeconds }: Paces,
+  doubted: Float64Array,
+): readonly number[] {
+  if (!indexes.some((index) => at(doubted, index) === 1)) return indexes;
+  const perSecond =
+    sumOf(indexes, (index) => at(finished, index)) / sumOf(indexes, (index) => at(runningSeconds, index));
+  const isFast = (index: number): boolean => at(finished, index) > perSecond * at(runningSeconds, index);
+  return indexes.filter((index) => at(doubted, index) === 0 || !isFast(index));
 }
 
 /** The part of the spread of these logarithms that chance does not explain, 0..1: counts vary as much as they are. */

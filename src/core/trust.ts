@@ -25,16 +25,20 @@ export interface Trust {
 
 /** Parts of the expected requests: a backend to which fewer come is not believed at all, one to which more come is. */
 const PACE = { none: 0.5, full: 0.8 };
-/** The same for parts of the time that others run for as many requests: a server may be a few times as fast. */
-const RUNNING = { none: 0.1, full: 0.3 };
-/** Requests that every backend is credited with, just as expected, in either: chance alone makes no liars. */
+/** The same for parts of the time that others run for as many requests: a server may be several times as fast. */
+const RUNNING = { none: 0.1, full: 0.15 };
+/** Requests that every backend is credited with, just as expected: chance alone makes no liars. */
 const PRIOR_ARRIVED = 10;
-const PRIOR_FINISHED = 5;
+/** The same for those that run, each for a part of the time of the others that is believed just so. */
+const PRIOR_FINISHED = 10;
+const PRIOR_RUNNING = 0.2;
+/** A request that runs for less than so many intervals may be in no sample: as many must be due in one. */
+const SEEN_INTERVALS = 2;
 /** How many requests of each backend, on average, the sums are of, as far as times allow. */
 const MEMORY_REQUESTS = 60;
 const SHORTEST_MEMORY_SECONDS = 60;
 const SHORTEST_MEMORY_RUNS = 4;
-const LONGEST_MEMORY_SECONDS = 300;
+const LONGEST_MEMORY_SECONDS = 200;
 const DOUBTED_BELOW = 0.2;
 const BELIEVED_ABOVE = 0.6;
 
@@ -79,6 +83,8 @@ interface Standard {
   readonly expected: (index: number) => number;
   /** Requests that came to the others, which this is known from. */
   readonly arrived: (index: number) => number;
+  /** Requests that the others finished, which the next is known from. */
+  readonly finished: (index: number) => number;
   /** Running seconds for each finished request. */
   readonly secondsPerRequest: (index: number) => number;
 }
@@ -86,12 +92,13 @@ interface Standard {
 function trustOf(sums: Sums, index: number, standard: Standard, intervalSeconds: number): number {
   const expected = standard.expected(index);
   const seconds = standard.secondsPerRequest(index);
-  // the fewer of those that are expected and those that this is known from
-  const few = PRIOR_ARRIVED * Math.max(1, expected / standard.arrived(index));
-  const pace = (at(sums.arrived, index) + few) / (expected + few);
-  // a request that runs for less than an interval may be in no sample: so many must be due in one
-  const prior = PRIOR_FINISHED * Math.max(seconds, intervalSeconds);
-  const running = (at(sums.runningSeconds, index) + prior) / (at(sums.finished, index) * seconds + prior);
+  // as many times more as there are fewer that this is known from
+  const arrived = PRIOR_ARRIVED * Math.max(1, expected / standard.arrived(index));
+  const pace = (at(sums.arrived, index) + arrived) / (expected + arrived);
+  const ran = at(sums.finished, index);
+  const finished = PRIOR_FINISHED * Math.max(1, ran / standard.finished(index));
+  const credited = finished * Math.max(seconds, SEEN_INTERVALS * intervalSeconds);
+  const running = (at(sums.runningSeconds, index) + PRIOR_RUNNING * credited) / (ran * seconds + credited);
   return Math.min(within(PACE, pace), within(RUNNING, running));
 }
 
@@ -186,12 +193,13 @@ function standardOf(trust: Trust, zones: Zones | undefined): Standard {
     requests += believed(finished, index);
   }
   const arrived = (index: number): number => at(came, placeOf(index)) - credible(index);
+  const finishedBeside = (index: number): number => requests - believed(finished, index);
   return {
     arrived,
+    finished: finishedBeside,
     expected: (index) =>
       at(brought, index) * over(arrived(index), at(shares, placeOf(index)) - believed(brought, index)),
-    secondsPerRequest: (index) =>
-      over(seconds - believed(runningSeconds, index), requests - believed(finished, index)),
+    secondsPerRequest: (index) => over(seconds - believed(runningSeconds, index), finishedBeside(index)),
   };
 }
 

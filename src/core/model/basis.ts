@@ -8,7 +8,7 @@ import type { EnvoyLbPolicy } from './server-group.ts';
 
 /**
  * What a backend took of late, by its own metrics, beside what that of the others makes expect. Sums fade together, so
- * that they are of some 60 requests of each backend, but of a minute (or four intervals) at least and 300 s at most.
+ * that they are of some 60 requests of each backend, but of a minute (or four intervals) at least and 200 s at most.
  */
 export interface Intake {
   /** How far the gauges are believed, 0..1: what they show below the mean counts so much. */
@@ -62,7 +62,10 @@ export interface GainBasis {
  * intervals where that is longer.
  */
 export interface SpeedBasis {
-  /** How many are compared: those that take traffic and have the counter of finished requests and the gauge of running. */
+  /**
+   * How many are compared: those that take traffic and have the counter of finished requests and the gauge of running,
+   * but for those that are doubted and seem faster than all.
+   */
   readonly backends: number;
   readonly finished: number;
   /** Request-seconds spent running. */

@@ -6,7 +6,11 @@ import { type Answer, backends, Fleet, one } from '../../support/fleet.ts';
 
 const all = () => true;
 const believed = (count: number) => new Float64Array(count).fill(1);
-const speedsOf = (...values: readonly number[]) => ({ values: Float64Array.from(values), basis: undefined });
+const speedsOf = (...values: readonly number[]) => ({
+  values: Float64Array.from(values),
+  compared: believed(values.length),
+  basis: undefined,
+});
 
 function learn(
   times: number,

@@ -38,6 +38,7 @@ function step(past: Partial<Sample>, present: Partial<Sample>, options: StepOpti
 function speeds(
   sums: readonly (readonly [finished: number, runningSeconds: number])[],
   change: Answer[] = [],
+  doubted = new Float64Array(sums.length),
 ) {
   const paces: Paces = {
     finished: Float64Array.from(sums, ([finished]) => finished),
@@ -47,7 +48,7 @@ function speeds(
     const answer = change[index];
     return memoryOf(typeof answer === 'object' ? answer : {}, 0);
   });
-  return speedsOf(paces, memories, new Float64Array(sums.length).fill(1));
+  return speedsOf(paces, memories, new Float64Array(sums.length).fill(1), doubted);
 }
 
 describe('what is added up', () => {
@@ -168,6 +169,19 @@ describe('the speed', () => {
     const lacking = speeds(sums, [{}, {}, { finished: undefined }, { running: undefined }]);
     assert.deepEqual([...lacking.values], [...values, 1, 1]);
     assert.equal(lacking.basis?.backends, 2);
+  });
+
+  test('who is doubted is not compared where it seems faster than all', () => {
+    const honest = [
+      [200, 400],
+      [100, 400],
+    ] as const;
+    const expected = speeds(honest).values;
+    const fast = speeds([...honest, [900, 90]], [], Float64Array.of(0, 0, 1));
+    assert.deepEqual([...fast.values], [...expected, 1]);
+    assert.deepEqual([...fast.compared], [1, 1, 0]);
+    const slow = [...honest, [40, 400] as const];
+    assert.deepEqual(speeds(slow, [], Float64Array.of(0, 0, 1)), speeds(slow));
   });
 
   test('0.2 at least, 3 at most, the mean within', () => {
