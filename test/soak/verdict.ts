@@ -40,10 +40,11 @@ export interface Verdict {
 const WINDOWS = 16;
 const SHORTEST_WINDOW_SECONDS = 60;
 /**
- * Of the life of a process memory does not count in the first seconds: until then the course that the page shows, of 15
- * minutes, fills up, and code is compiled. Of a life too short for that and what is judged it is a quarter.
+ * Of the life of a process memory does not count in the first part, and at least so many seconds: until then the course that
+ * the page shows, of 15 minutes, fills up, and code is compiled. Of a life too short for that and what is judged it is a
+ * quarter.
  */
-const WARM_SECONDS = 1_080;
+const WARM = { part: 1 / 3, leastSeconds: 1_080 } as const;
 /** Over less, noise is larger than what is asked for. */
 const JUDGED_SECONDS = 1_800;
 /** MB an hour. */
@@ -59,7 +60,10 @@ const MOST_MORE_FILES = 8;
 export function judge(measured: Measured): Verdict {
   const life = longestProcess(measured.samples);
   const livedSeconds = spanOf(life);
-  const warmSeconds = livedSeconds < WARM_SECONDS + JUDGED_SECONDS ? livedSeconds / 4 : WARM_SECONDS;
+  const warmSeconds =
+    livedSeconds < WARM.leastSeconds + JUDGED_SECONDS
+      ? livedSeconds / 4
+      : Math.max(WARM.leastSeconds, WARM.part * livedSeconds);
   const warm = life.filter(({ seconds }) => seconds >= (life[0]?.seconds ?? 0) + warmSeconds);
   const watchedSeconds = spanOf(warm);
   const window = Math.max(SHORTEST_WINDOW_SECONDS, watchedSeconds / WINDOWS);
