@@ -76,7 +76,7 @@ describe('at most 1.6 times its fair share after ten minutes, and a warning', ()
     ],
   ] as const) {
     test(`whatever chance brings: ${name}`, () => {
-      for (const seed of [301, 302, 303, 304, 305, 306, 307, 308]) {
+      for (const seed of [301, 302, 303, 304]) {
         const result = runLyingFleet({ ...fleet, seed });
         const times = shareOf(result, fleet.seconds - 2 * MINUTE, fleet.seconds);
         assert.ok(times <= 1.6, `seed ${seed}: ${times}`);
@@ -160,7 +160,7 @@ describe('nobody honest is doubted', () => {
     ['four times as fast, under Linear', { speeds: [4, 1, 1, 1], load: 0.6, policy: 'Linear' }],
   ] as const) {
     test(`${name}: believed`, () => {
-      for (const seed of [301, 302, 303, 304]) {
+      for (const seed of [301, 302]) {
         const { decisions } = runLyingFleet({ ...fleet, seconds: 15 * MINUTE, seed });
         const trusts = decisions.slice(MINUTE).map((of) => one(of, 0).basis.intake?.trust ?? 0);
         const mean = trusts.reduce((sum, trust) => sum + trust, 0) / trusts.length;
