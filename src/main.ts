@@ -87,7 +87,7 @@ interface BootstrapFlags {
   readonly config: string;
   readonly mode: 'ads' | 'eds';
   readonly group?: string;
-  readonly xds?: string;
+  readonly xds: readonly string[];
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -107,9 +107,13 @@ program
       .default('ads'),
   )
   .option('--group <name>', 'the server group, with --mode eds and several groups (default: the only one)')
-  .option(
-    '--xds <host:port>',
-    'where sidecars reach Plimsoll; needed when Xds.Listen is no concrete address (default: Xds.Listen)',
+  .addOption(
+    new Option(
+      '--xds <host:port>',
+      'where sidecars reach Plimsoll, once for each replica; needed when Xds.Listen is no concrete address',
+    )
+      .default([], 'Xds.Listen')
+      .argParser(append),
   )
   .option(
     '--ca <file>',
@@ -190,7 +194,7 @@ program
       'where Plimsoll has its Admin.Listen: compares versions and EnvoyLbPolicy too; once for each replica',
     )
       .default([], 'nobody is asked')
-      .argParser((url: string, before: readonly string[]) => [...before, url]),
+      .argParser(append),
   )
   .addOption(adminCa())
   .addOption(adminToken())

@@ -12,6 +12,7 @@ import {
   type ListenerOfGroup,
   type SidecarSettings,
   type SidecarTls,
+  type XdsAddress,
 } from '../xds/bootstrap.ts';
 import type { ProtoJsonMessage } from '../xds/resources/proto-json.ts';
 
@@ -21,8 +22,8 @@ export interface BootstrapOptions {
   readonly mode: 'ads' | 'eds';
   /** The server group, for mode eds. */
   readonly group?: string;
-  /** HOST:PORT where sidecars reach the control plane; by default where it listens. */
-  readonly xds?: string;
+  /** HOST:PORT where sidecars reach the control plane, each of its replicas; by default where it listens. */
+  readonly xds?: readonly string[];
   /** Files on the sidecar's machine: the authority of the control plane's certificate, the sidecar's own certificate and key. */
   readonly ca?: string;
   readonly cert?: string;
@@ -66,7 +67,7 @@ export function makeBootstrap(
   configuration: Configuration,
   options: Omit<BootstrapOptions, 'config'>,
 ): Result<string> {
-  const xds = xdsAddress(configuration, options.xds);
+  const xds = xdsAddresses(configuration, options.xds ?? []);
   if (xds.kind === 'refused') return xds;
   if (options.nodeId === '' || options.cluster === '') {
     return refused('--node-id and --cluster must not be empty: Envoy needs both');
@@ -143,20 +144,28 @@ function defaultListener(group: ServerGroup): ListenerOfGroup['listener'] {
   return { name: 'inference', address: '127.0.0.1', port: 10_000, serverGroup: group.name };
 }
 
-function xdsAddress(
-  configuration: Configuration,
-  option: string | undefined,
-): Result<SidecarSettings['xds']> {
-  if (option !== undefined) return parseXds(option);
+function xdsAddresses(configuration: Configuration, texts: readonly string[]): Result<readonly XdsAddress[]> {
+  if (texts.length === 0) return listenAddress(configuration);
+  const addresses: XdsAddress[] = [];
+  for (const [index, text] of texts.entries()) {
+    if (texts.indexOf(text) !== index) return refused(`--xds ${text}: named twice`);
+    const parsed = parseXds(text);
+    if (parsed.kind === 'refused') return parsed;
+    addresses.push(parsed.value);
+  }
+  return ok(addresses);
+}
+
+function listenAddress(configuration: Configuration): Result<readonly XdsAddress[]> {
   const { host, port } = configuration.xds.listen;
-  if (port !== 0 && parseDestination(host).kind === 'ok') return ok({ host, port });
+  if (port !== 0 && parseDestination(host).kind === 'ok') return ok([{ host, port }]);
   return refused(
     `--xds HOST:PORT is needed: Xds.Listen is ${formatHostPort(host, port)}, which no sidecar can connect to`,
   );
 }
 
 /** `10.0.0.5:18000`, `[2001:db8::5]:18000` or `plimsoll.example:18000` */
-function parseXds(text: string): Result<SidecarSettings['xds']> {
+function parseXds(text: string): Result<XdsAddress> {
   const [, inBrackets, bare, digits] = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = inBrackets ?? bare ?? '';
   const port = Number(digits);
@@ -193,7 +202,7 @@ function sidecarTls(
 }
 
 function heading(mode: BootstrapOptions['mode'], { xds, adminPort }: SidecarSettings): string {
-  const address = formatHostPort(xds.host, xds.port);
+  const address = xds.map(({ host, port }) => formatHostPort(host, port)).join(' and ');
   const source = {
     ads: [`Listeners, routes, clusters and endpoints come from Plimsoll at ${address}.`],
     eds: [

@@ -20,6 +20,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string, purpos
       'plimsoll bootstrap --config plimsoll.yaml --xds 10.0.0.5:18000 --ca tls/ca.crt --cert tls/sidecar.crt --key tls/sidecar.key > envoy.yaml',
       'on another machine, with TLS',
     ],
+    [
+      'plimsoll bootstrap --config plimsoll.yaml --xds 10.0.0.5:18000 --xds 10.0.0.6:18000 > envoy.yaml',
+      'with two replicas of Plimsoll',
+    ],
   ],
   explain: [
     ['plimsoll explain llama', 'why each weight of the group is what it is'],

@@ -57,7 +57,7 @@ export function routeMend(...paths: readonly Path[]): Mend {
 /** Fields of the cluster by which Envoy reaches Plimsoll, with TLS. */
 export function controlPlaneMend(...paths: readonly Path[]): Mend {
   const settings = {
-    xds: { host: 'plimsoll.example', port: 18_000 },
+    xds: [{ host: 'plimsoll.example', port: 18_000 }],
     tls: { caFile: 'tls/ca.crt', own: undefined },
     nodeId: 'NAME',
     nodeCluster: 'NAME',

@@ -15,10 +15,16 @@ export interface SidecarTls {
   readonly own: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
+/** Where a sidecar reaches a control plane: the host is an IP literal (IPv6 without brackets) or a DNS name. */
+export interface XdsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** What does not depend on where a sidecar's listeners come from. */
 export interface SidecarSettings {
-  /** Where the sidecar reaches the control plane; the host is an IP literal (IPv6 without brackets) or a DNS name. */
-  readonly xds: { readonly host: string; readonly port: number };
+  /** At least one; of several, which are equal, the sidecar has one at a time. */
+  readonly xds: readonly XdsAddress[];
   /** undefined: plain text. */
   readonly tls: SidecarTls | undefined;
   readonly nodeId: string;
@@ -87,17 +93,19 @@ const ELSEWHERE: ProtoJsonMessage = {
 function xdsCluster({ xds, tls }: SidecarSettings): ProtoJsonMessage {
   return {
     name: XDS_CLUSTER,
-    ...(isIP(xds.host) === 0
-      ? { type: 'STRICT_DNS', dns_lookup_family: 'V4_PREFERRED' }
-      : { type: 'STATIC' }),
+    ...(xds.some(isNamed) ? { type: 'STRICT_DNS', dns_lookup_family: 'V4_PREFERRED' } : { type: 'STATIC' }),
     // the handshake is part of it, and after an outage all sidecars come at once
     connect_timeout: tls === undefined ? '1s' : '5s',
     load_assignment: {
       cluster_name: XDS_CLUSTER,
-      endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(xds.host, xds.port) } }] }],
+      endpoints: [
+        {
+          lb_endpoints: xds.map(({ host, port }) => ({ endpoint: { address: socketAddress(host, port) } })),
+        },
+      ],
     },
     outlier_detection: ELSEWHERE,
-    ...(tls === undefined ? {} : { transport_socket: tlsSocket(xds.host, tls) }),
+    ...(tls === undefined ? {} : { transport_socket: tlsSocket(xds, tls) }),
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
@@ -110,21 +118,29 @@ function xdsCluster({ xds, tls }: SidecarSettings): ProtoJsonMessage {
   };
 }
 
-/** The certificate has to be of the name or address that is connected to. */
-function tlsSocket(host: string, { caFile, own }: SidecarTls): ProtoJsonMessage {
-  const isName = isIP(host) === 0;
+function isNamed({ host }: XdsAddress): boolean {
+  return isIP(host) === 0;
+}
+
+/** The certificate has to be of a name or address that is connected to. */
+function tlsSocket(xds: readonly XdsAddress[], { caFile, own }: SidecarTls): ProtoJsonMessage {
+  const names = new Set(xds.filter(isNamed).map(({ host }) => host));
+  const addresses = new Set(xds.filter((address) => !isNamed(address)).map(({ host }) => host));
+  const [name] = names;
   return {
     name: 'envoy.transport_sockets.tls',
     typed_config: {
       '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
-      ...(isName ? { sni: host } : {}),
+      // the same one is said to all
+      ...(names.size === 1 && addresses.size === 0 ? { sni: name } : {}),
       common_tls_context: {
         alpn_protocols: ['h2'],
         ...(own === undefined ? {} : { tls_certificates: [certificateOf(own)] }),
         validation_context: {
           trusted_ca: { filename: caFile },
           match_typed_subject_alt_names: [
-            { san_type: isName ? 'DNS' : 'IP_ADDRESS', matcher: { exact: host } },
+            ...Array.from(names, (exact) => ({ san_type: 'DNS', matcher: { exact } })),
+            ...Array.from(addresses, (exact) => ({ san_type: 'IP_ADDRESS', matcher: { exact } })),
           ],
         },
       },

@@ -134,7 +134,7 @@ function bootstrapOf({ yaml, authorityFile, port, mode }: Sidecar): string {
     { ...configuration, listeners },
     {
       mode,
-      xds: `127.0.0.1:${port}`,
+      xds: [`127.0.0.1:${port}`],
       ca: authorityFile,
       nodeId: `sidecar-${mode}`,
       adminPort: 0,

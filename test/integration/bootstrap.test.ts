@@ -37,7 +37,7 @@ async function assertValid(text: string, extension: 'json' | 'yaml'): Promise<vo
 }
 
 function made(of: Configuration, mode: 'ads' | 'eds', json: boolean): string {
-  const result = makeBootstrap(of, { mode, json, xds: '[::1]:18000', adminPort: 0 });
+  const result = makeBootstrap(of, { mode, json, xds: ['[::1]:18000'], adminPort: 0 });
   assert.equal(result.kind, 'ok', JSON.stringify(result));
   return result.value;
 }

@@ -109,7 +109,7 @@ async function startSidecar({ name, mode = 'ads', issued, ...options }: Sidecar)
   await writeFile(join(own, 'tls.key'), issued.key);
   const made = makeBootstrap(configuration, {
     mode,
-    xds: `127.0.0.1:${port}`,
+    xds: [`127.0.0.1:${port}`],
     ca: join(own, 'ca.crt'),
     cert: join(own, 'tls.crt'),
     key: join(own, 'tls.key'),

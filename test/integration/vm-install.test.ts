@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { parse, stringify } from 'yaml';
 import { makeBootstrap } from '../../src/commands/bootstrap.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
@@ -19,14 +18,6 @@ import { waitFor } from '../support/wait-for.ts';
 const README = fileURLToPath(new URL('../../deploy/README.md', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-
-interface Bootstrap {
-  readonly static_resources: {
-    readonly clusters: readonly {
-      readonly load_assignment: { readonly endpoints: readonly { readonly lb_endpoints: unknown[] }[] };
-    }[];
-  };
-}
 
 describe('the installation on VMs, as deploy/README.md tells it', () => {
   let folder = '';
@@ -48,7 +39,7 @@ describe('the installation on VMs, as deploy/README.md tells it', () => {
       ([, of, block = '']) => (of === language ? block.replaceAll(/^ {3}/gm, '') : ''),
     ).filter((block) => block !== '');
 
-  const [yaml = '', endpoint = ''] = blocks('yaml');
+  const [yaml = ''] = blocks('yaml');
   const units = blocks('ini');
 
   test('the units stop Plimsoll after its drain period', () => {
@@ -86,18 +77,16 @@ describe('the installation on VMs, as deploy/README.md tells it', () => {
     writeFileSync(file, `${text}Admin: {Listen: 127.0.0.1:0}\n`);
     const replica = { config: file, program: MAIN };
     planes.push(await ControlPlane.start(replica), await ControlPlane.start(replica));
-    const [first = '', second = ''] = planes.map(({ xds }) => xds);
     const read = parseConfiguration(text, file);
     assert.ok(read.kind === 'valid');
-    const made = makeBootstrap(read.configuration, { mode: 'ads', xds: first, adminPort: 0, json: false });
+    const made = makeBootstrap(read.configuration, {
+      mode: 'ads',
+      xds: planes.map(({ xds }) => xds),
+      adminPort: 0,
+      json: false,
+    });
     assert.ok(made.kind === 'ok');
-    const bootstrap = parse(made.value) as Bootstrap;
-    const [, port = ''] = second.split(':');
-    const added = endpoint.replace('10.0.0.6', '127.0.0.1').replace('18000', port);
-    bootstrap.static_resources.clusters[0]?.load_assignment.endpoints[0]?.lb_endpoints.push(
-      ...(parse(added) as unknown[]),
-    );
-    envoy = await Envoy.start({ bootstrap: stringify(bootstrap) });
+    envoy = await Envoy.start({ bootstrap: made.value });
     const sidecar = envoy;
     const hosts = async (): Promise<readonly string[]> =>
       (await sidecar.clusters()).filter(({ cluster }) => cluster === 'llama').map(({ address }) => address);

@@ -112,7 +112,7 @@ test('a new cluster that shares the endpoints of another is warm at once', async
   });
   t.after(() => server.stop());
   const xds = await server.listen({ host: '127.0.0.1', port: 0 });
-  const settings = { xds, tls: undefined, nodeId: 'sidecar', nodeCluster: 'fleet', adminPort: 0 };
+  const settings = { xds: [xds], tls: undefined, nodeId: 'sidecar', nodeCluster: 'fleet', adminPort: 0 };
   const envoy = await Envoy.start({ bootstrap: JSON.stringify(adsBootstrap(settings)) });
   t.after(() => envoy.stop());
   publish('one', 'two');

@@ -100,7 +100,7 @@ before(async () => {
   for (const zone of ['a', 'b', 'elsewhere']) {
     const made = makeBootstrap(configuration, {
       mode: 'ads',
-      xds: `127.0.0.1:${bound.xds.port}`,
+      xds: [`127.0.0.1:${bound.xds.port}`],
       nodeId: `sidecar-${zone}`,
       zone,
       adminPort: 0,

@@ -25,7 +25,7 @@ export interface DumpParts {
 export function envoyPages(change: (parts: DumpParts) => void = () => undefined): EnvoyPages {
   const routed = { listener: listener('llama'), group: serverGroup('llama') };
   const settings = {
-    xds: { host: '127.0.0.1', port: 18_000 },
+    xds: [{ host: '127.0.0.1', port: 18_000 }],
     tls: undefined,
     nodeId: 'sidecar',
     nodeCluster: 'inference',

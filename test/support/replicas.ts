@@ -189,7 +189,7 @@ function bootstrapOf(
   if (read.kind === 'invalid') throw new Error(JSON.stringify(read.mistakes));
   const made = makeBootstrap(read.configuration, {
     mode,
-    xds: '127.0.0.1:1',
+    xds: ['127.0.0.1:1'],
     nodeId: node,
     adminPort: 0,
     json: true,

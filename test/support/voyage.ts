@@ -287,7 +287,12 @@ export function bootstrapOf(
   xdsPort: number,
   mode: 'ads' | 'eds' = 'ads',
 ): string {
-  const made = makeBootstrap(configuration, { mode, xds: `127.0.0.1:${xdsPort}`, adminPort: 0, json: false });
+  const made = makeBootstrap(configuration, {
+    mode,
+    xds: [`127.0.0.1:${xdsPort}`],
+    adminPort: 0,
+    json: false,
+  });
   if (made.kind === 'refused') throw new Error(made.reason);
   return made.value;
 }

@@ -87,7 +87,7 @@ async function bootstrapOf(options: SidecarsOptions, index: number): Promise<str
   }
   const made = makeBootstrap(loaded.configuration, {
     mode: 'eds',
-    xds: options.xds ?? '127.0.0.1:1',
+    xds: [options.xds ?? '127.0.0.1:1'],
     nodeId: `sidecar-${index + 1}`,
     adminPort: 0,
     json: true,

@@ -30,11 +30,14 @@ function context(text: string): unknown {
 }
 
 test('with a certificate of its own, to a name', () => {
-  assertGolden('bootstrap/ads-tls.yaml', made(withTls(MUTUAL), { ...FILES, xds: 'plimsoll.example:18000' }));
+  assertGolden(
+    'bootstrap/ads-tls.yaml',
+    made(withTls(MUTUAL), { ...FILES, xds: ['plimsoll.example:18000'] }),
+  );
 });
 
 test('without a certificate of its own, to an address', () => {
-  const text = made(withTls(SERVER_ONLY), { ca: FILES.ca, xds: '[2001:db8::5]:18000' });
+  const text = made(withTls(SERVER_ONLY), { ca: FILES.ca, xds: ['[2001:db8::5]:18000'] });
   assert.deepEqual(context(text), {
     '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
     common_tls_context: {
@@ -47,8 +50,22 @@ test('without a certificate of its own, to an address', () => {
   });
 });
 
+test('to replicas: the certificate of any of them, and no name is said that is not of all', () => {
+  const xds = ['a.example:18000', 'b.example:18000', '10.0.0.5:18000'];
+  const { sni, common_tls_context: common } = context(made(withTls(SERVER_ONLY), { ca: FILES.ca, xds })) as {
+    sni?: string;
+    common_tls_context: { validation_context: { match_typed_subject_alt_names: unknown } };
+  };
+  assert.equal(sni, undefined);
+  assert.deepEqual(common.validation_context.match_typed_subject_alt_names, [
+    { san_type: 'DNS', matcher: { exact: 'a.example' } },
+    { san_type: 'DNS', matcher: { exact: 'b.example' } },
+    { san_type: 'IP_ADDRESS', matcher: { exact: '10.0.0.5' } },
+  ]);
+});
+
 test('mode eds has the same', () => {
-  const options = { ...FILES, xds: 'plimsoll.example:18000' };
+  const options = { ...FILES, xds: ['plimsoll.example:18000'] };
   const eds = made(withTls(MUTUAL), { ...options, mode: 'eds' });
   assert.deepEqual(context(eds), context(made(withTls(MUTUAL), options)));
 });

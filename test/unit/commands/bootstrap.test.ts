@@ -43,7 +43,7 @@ test('every option', () => {
   const text = made(configuration({ serverGroups: twoGroups, listeners: [] }), {
     mode: 'eds',
     group: 'mistral',
-    xds: 'plimsoll.example:18001',
+    xds: ['plimsoll.example:18001'],
     nodeId: 'sidecar-7',
     cluster: 'edge',
     adminPort: 0,
@@ -93,7 +93,7 @@ for (const [option, host, port, type] of [
   test(`--xds ${option}`, () => {
     const listen = { host: '0.0.0.0', port: 18_000 };
     const of = configuration({ xds: { ...xdsSettings(), listen } });
-    const text = made(of, { ...ads, xds: option });
+    const text = made(of, { ...ads, xds: [option] });
     assert.ok(text.includes(`come from Plimsoll at ${option}.`), text);
     const [cluster] = (parse(text) as { static_resources: { clusters: { type: string }[] } }).static_resources
       .clusters;
@@ -101,6 +101,32 @@ for (const [option, host, port, type] of [
     assert.ok(JSON.stringify(cluster).includes(`"address":"${host}","port_value":${port}`));
   });
 }
+
+test('--xds once for each replica: each is an endpoint, and one name makes all of them be resolved', () => {
+  const endpointsOf = (xds: readonly string[]) => {
+    const text = made(configuration(), { ...ads, xds });
+    const [cluster] = (
+      parse(text) as {
+        static_resources: {
+          clusters: {
+            type: string;
+            load_assignment: { endpoints: { lb_endpoints: { endpoint: { address: unknown } }[] }[] };
+          }[];
+        };
+      }
+    ).static_resources.clusters;
+    const endpoints = cluster?.load_assignment.endpoints.flatMap(({ lb_endpoints: of }) => of);
+    return { text, type: cluster?.type, addresses: endpoints?.map(({ endpoint }) => endpoint.address) };
+  };
+  const [one, other] = [
+    { socket_address: { address: '10.0.0.5', port_value: 18_000 } },
+    { socket_address: { address: 'b.example', port_value: 18_001 } },
+  ];
+  const { text, ...both } = endpointsOf(['10.0.0.5:18000', 'b.example:18001']);
+  assert.deepEqual(both, { type: 'STRICT_DNS', addresses: [one, other] });
+  assert.ok(text.includes('come from Plimsoll at 10.0.0.5:18000 and b.example:18001.'), text);
+  assert.equal(endpointsOf(['10.0.0.5:18000', '10.0.0.6:18000']).type, 'STATIC');
+});
 
 const xdsForm =
   'expected HOST:PORT that sidecars can connect to, such as 10.0.0.5:18000, [2001:db8::5]:18000 or plimsoll.example:18000';
@@ -113,9 +139,17 @@ const refusals: readonly (readonly [string, Configuration, Omit<BootstrapOptions
     '10.0.0.5:65536',
     '2001:db8::5:18000',
     '[10.0.0.5]:1',
-  ].map((xds) => [`--xds ${xds}`, configuration(), { ...ads, xds }, `--xds ${xds}: ${xdsForm}`] as const),
+  ].map(
+    (xds) => [`--xds ${xds}`, configuration(), { ...ads, xds: [xds] }, `--xds ${xds}: ${xdsForm}`] as const,
+  ),
+  [
+    'the same --xds twice',
+    configuration(),
+    { ...ads, xds: ['10.0.0.5:18000', '10.0.0.6:18000', '10.0.0.5:18000'] },
+    '--xds 10.0.0.5:18000: named twice',
+  ],
   ...['0.0.0.0:18000', '[::]:18000', '10.0.0.256:18000', 'a b:1', '[fe80::1%eth0]:1', ''].map(
-    (xds) => [`--xds ${xds}`, configuration(), { ...ads, xds }, `--xds ${xds}: ${xdsForm}`] as const,
+    (xds) => [`--xds ${xds}`, configuration(), { ...ads, xds: [xds] }, `--xds ${xds}: ${xdsForm}`] as const,
   ),
   ...[
     ['0.0.0.0', 18_000, '0.0.0.0:18000'],
@@ -204,7 +238,14 @@ for (const mode of ['ads', 'eds'] as const) {
     const files = { ca: '/etc/envoy/ca.crt', cert: '/etc/envoy/sidecar.crt', key: '/etc/envoy/sidecar.key' };
     const xds = 'plimsoll.example:18000';
     const group = mode === 'eds' ? { group: 'llama' } : {};
-    const { code, out, err } = await run({ config: deployedTls, mode, ...group, xds, ...files, json: false });
+    const { code, out, err } = await run({
+      config: deployedTls,
+      mode,
+      ...group,
+      xds: [xds],
+      ...files,
+      json: false,
+    });
     assert.deepEqual({ code, err }, { code: 0, err: '' });
     assertFile(new URL(`../../../deploy/envoy/${mode}-tls.yaml`, import.meta.url), out);
   });

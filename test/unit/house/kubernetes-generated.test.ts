@@ -73,7 +73,7 @@ function bootstrapOf(
   const { ca, cert, key } = files;
   const made = makeBootstrap(configuration, {
     mode: 'ads',
-    xds: 'plimsoll-xds.plimsoll.svc.cluster.local:18000',
+    xds: ['plimsoll-xds.plimsoll.svc.cluster.local:18000'],
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),

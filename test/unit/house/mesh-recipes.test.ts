@@ -123,7 +123,7 @@ describe('deploy/envoy-gateway is as what Plimsoll makes itself', () => {
     const value = at(file('envoy-gateway/envoy-proxy.yaml'), 'spec', 'bootstrap', 'value');
     const cluster = at(parse(value as string), 'static_resources', 'clusters', 0);
     const settings = {
-      xds: { host: 'plimsoll-xds.plimsoll.svc.cluster.local', port: 18_000 },
+      xds: [{ host: 'plimsoll-xds.plimsoll.svc.cluster.local', port: 18_000 }],
       tls: undefined,
       nodeId: 'sidecar',
       nodeCluster: 'inference',
