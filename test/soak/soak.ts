@@ -100,7 +100,11 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
     await beginning;
     const rushSeconds = between(RUSH.least, RUSH.part * seconds, RUSH.most);
     say(`churn: ${RUSH.pace} times as fast for ${rushSeconds.toFixed(0)} s`);
-    await churn.run(AbortSignal.any([signal, AbortSignal.timeout(1000 * rushSeconds)]), RUSH.pace);
+    const rushed = new AbortController();
+    const rushing = churn.run(AbortSignal.any([signal, rushed.signal]), RUSH.pace);
+    await delay(1000 * rushSeconds, undefined, { signal }).catch(() => undefined);
+    rushed.abort();
+    await rushing;
     const filesBefore = await atRest(stage, restSeconds, signal);
 
     const end = new AbortController();
