@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { unixMs, unixMsOf } from '../../runtime/clock.ts';
+import { systemClock, unixMs, unixMsOf } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { printable } from '../../runtime/text.ts';
 import { listOf, textOf } from './json.ts';
@@ -23,7 +23,13 @@ export interface Credential {
  * what it gives is kept until it expires.
  */
 export class ExecCredential {
+  readonly #timeoutMs: number;
   #kept: { readonly plugin: string; readonly credential: Credential; readonly untilMs: number } | undefined;
+
+  /** @param timeoutMs how long it may take */
+  constructor(timeoutMs = TIMEOUT_MS) {
+    this.#timeoutMs = timeoutMs;
+  }
 
   /** Lets go of what is kept. */
   forget(): void {
@@ -42,7 +48,7 @@ export class ExecCredential {
     const program = command.includes('/') ? resolve(folder, command) : command;
     const name = `the credential plugin ${printable(command)}`;
     try {
-      const answer = parsed(await run(exec, program, signal));
+      const answer = parsed(await run(exec, program, this.#timeoutMs, signal));
       const token = textOf(answer, 'status', 'token');
       const credential = {
         token: token === undefined ? undefined : checkedToken(token, 'status.token'),
@@ -70,15 +76,19 @@ function parsed(text: string): unknown {
   }
 }
 
-function run(exec: unknown, command: string, signal: AbortSignal): Promise<string> {
+function run(exec: unknown, command: string, timeoutMs: number, signal: AbortSignal): Promise<string> {
   const args = listOf(exec, 'args').filter((arg) => typeof arg === 'string');
   const child = spawn(command, args, {
     env: environmentOf(exec),
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    signal,
     killSignal: 'SIGKILL',
   });
+  let cancelLimit = (): void => undefined;
   return new Promise<string>((fulfil, reject) => {
+    cancelLimit = systemClock.schedule(timeoutMs, () => {
+      reject(new Error(`it did not end within ${timeoutMs / 1000} s`));
+    });
     let output = '';
     let complaint = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -93,10 +103,9 @@ function run(exec: unknown, command: string, signal: AbortSignal): Promise<strin
       if (code === 0) fulfil(output);
       else reject(new Error(`it ended with ${code ?? killedBy ?? ''}: ${complaint.trim()}`));
     });
-    child.once('error', (error) => {
-      reject(error.name === 'AbortError' ? new Error(`it did not end within ${TIMEOUT_MS / 1000} s`) : error);
-    });
+    child.once('error', reject);
   }).finally(() => {
+    cancelLimit();
     child.kill('SIGKILL');
     // what it has started may hold on to them
     child.stdout.destroy();

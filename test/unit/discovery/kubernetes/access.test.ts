@@ -5,11 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ApiConnection } from '../../../../src/discovery/kubernetes/api-connection.ts';
+import { ExecCredential } from '../../../../src/discovery/kubernetes/exec-credential.ts';
 import { inClusterAccess } from '../../../../src/discovery/kubernetes/in-cluster.ts';
 import { kubeconfigAccess, kubectlFiles } from '../../../../src/discovery/kubernetes/kubeconfig.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { TestCa } from '../../../support/pki.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 let folder: string;
 before(() => {
@@ -221,6 +227,13 @@ describe('a credential plugin', () => {
     const { cert, key, token } = await source(false, signal);
     assert.deepEqual([cert, key, token], ['CERT', 'KEY', undefined]);
     assert.equal(readFileSync(runs, 'utf8').length, 2);
+  });
+
+  test('one that hangs is ended, however often garbage is collected meanwhile', async () => {
+    const exec = { command: plugin('exec sleep 60') };
+    const got = new ExecCredential(200).get(exec, folder, signal);
+    collectGarbage();
+    await assert.rejects(got, /the credential plugin .*: it did not end within 0\.2 s$/);
   });
 
   for (const [what, command, reason] of [
