@@ -107,14 +107,16 @@ export function progressOf(
   const latency = comparableLatency(past, sample);
   const credible = credibleInside(inside, insideBefore, seconds, mostInside);
   const credibleFinish = Math.min(finished, most / SHORTEST_SECONDS);
+  // a queue that is served looks like requests that come if only the gauge of before is bounded
+  const rise =
+    inside < insideBefore
+      ? inside - insideBefore
+      : credible - credibleInside(insideBefore, inside, seconds, mostInside);
   return {
     seconds,
     inside: credible,
     finished: credibleFinish,
-    arrived: Math.max(
-      0,
-      credible - credibleInside(insideBefore, inside, seconds, mostInside) + credibleFinish,
-    ),
+    arrived: Math.max(0, rise + credibleFinish),
     mostFinished: Math.min(finished, most / SHORTEST_SERVED_SECONDS),
     runningSeconds: runningBetween(past.running, sample.running, seconds, mostInside),
     ranSeconds: ranBetween(past.running, sample.running, seconds, mostInside),
