@@ -205,6 +205,14 @@ test('explain says in words how far the gauges are believed, and the weights can
   }
 });
 
+test('explain says why who is doubted has no speed', () => {
+  const fleet = fleetOf(1, { load: 0.4, slots: 64, lies: { [LIAR]: LIES.stuck }, seconds: 5 * MINUTE });
+  const [doubted] = runLyingFleet(fleet).decisions.filter(isDoubted).slice(-1);
+  assert.ok(doubted);
+  const text = explainText(explanationOf(doubted), { full: true, color: false, columns: undefined });
+  assert.equal(text.split('Speed: 1 while its metrics are doubted').length, 2, 'of one of them');
+});
+
 describe('a gauge that was absurd for ten seconds', () => {
   const truth = (step: number): Answer => ({
     running: 10,
