@@ -293,7 +293,7 @@ export interface BackendExplanation {
   /** What the load says again and again beside the speed. */
   readonly residualCapacity: number;
   readonly speed: number;
-  /** What the speed comes from; null: this backend is not compared, its speed is 1. */
+  /** What the speed comes from; null: it is not compared (as one that is doubted and seems faster than all), its speed is 1. */
   readonly pace: { readonly finishedRequests: number; readonly runningSeconds: number } | null;
   /** How far its gauges are believed, and why; null: its engine lacks the counter or the gauge that tells it. */
   readonly intake: IntakeExplanation | null;

@@ -17,7 +17,7 @@ export interface Progress {
    * what finished says nothing of how long it takes, or the engine has no such gauge.
    */
   readonly runningSeconds: number | undefined;
-  /** Request-seconds spent running, by the later sample, however few; undefined: the engine has no such gauge. */
+  /** The same, however few ran at either; undefined: the engine has no such gauge. */
   readonly ranSeconds: number | undefined;
   /** The engine's own end-to-end latency, s, and how many requests it is of. */
   readonly latencySum: number;
@@ -107,17 +107,20 @@ export function progressOf(
   const latency = comparableLatency(past, sample);
   const credible = credibleInside(inside, insideBefore, seconds, mostInside);
   const credibleFinish = Math.min(finished, most / SHORTEST_SECONDS);
+  const ranSeconds = runningBetween(past.running, sample.running, seconds, mostInside);
+  // a queue that is served looks like requests that come if only the gauge of before is bounded
+  const rise =
+    inside < insideBefore
+      ? inside - insideBefore
+      : credible - credibleInside(insideBefore, inside, seconds, mostInside);
   return {
     seconds,
     inside: credible,
     finished: credibleFinish,
-    arrived: Math.max(
-      0,
-      credible - credibleInside(insideBefore, inside, seconds, mostInside) + credibleFinish,
-    ),
+    arrived: Math.max(0, rise + credibleFinish),
     mostFinished: Math.min(finished, most / SHORTEST_SERVED_SECONDS),
-    runningSeconds: runningBetween(past.running, sample.running, seconds, mostInside),
-    ranSeconds: ranBetween(past.running, sample.running, seconds, mostInside),
+    runningSeconds: Math.min(past.running ?? 0, sample.running ?? 0) < 1 ? undefined : ranSeconds,
+    ranSeconds,
     latencySum: latency === undefined ? 0 : Math.max(0, latency.sumSeconds - (past.latency?.sumSeconds ?? 0)),
     latencyCount: latency === undefined ? 0 : latency.count - (past.latency?.count ?? 0),
   };
@@ -139,19 +142,9 @@ function runningBetween(
   seconds: number,
   most: number,
 ): number | undefined {
-  if (before === undefined || running === undefined || before < 1 || running < 1) return undefined;
+  if (before === undefined || running === undefined) return undefined;
   const sum = credibleInside(running, before, seconds, most) + credibleInside(before, running, seconds, most);
   return (seconds * sum) / 2;
-}
-
-function ranBetween(
-  before: number | undefined,
-  running: number | undefined,
-  seconds: number,
-  most: number,
-): number | undefined {
-  if (before === undefined || running === undefined) return undefined;
-  return seconds * credibleInside(running, before, seconds, most);
 }
 
 /** Nothing where the engine has no such metric, or its counter fell. */

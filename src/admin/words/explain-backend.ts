@@ -11,6 +11,9 @@ import { duration, figure, operand, percent, plural } from './figures.ts';
 const DRAINING =
   'It drains: it ends what it has begun, and gets nothing new. Its weight is the one that it had.';
 
+const DOUBTED_SPEED =
+  'Speed: 1 while its metrics are doubted, by which it is faster than all together; it is not compared.';
+
 /** Most that a published weight differs from the computed one, as a part of it. */
 const DITHER = 0.001;
 
@@ -134,10 +137,13 @@ function factorSentence(of: BackendExplanation, decision: DecisionExplanation, g
 }
 
 function speedSentence(
-  { pace, speed, health }: BackendExplanation,
+  { pace, speed, health, intake }: BackendExplanation,
   group: SpeedExplanation | null,
 ): string | undefined {
-  if (health === null || pace === null || group === null || group.exponent === 0) return undefined;
+  if (health === null || group === null) return undefined;
+  // its engine has what is compared
+  if (pace === null && intake !== null) return DOUBTED_SPEED;
+  if (pace === null || group.exponent === 0) return undefined;
   const { secondsPerRequest, typicalRatio, exponent, meanPower } = group;
   const { finishedRequests, runningSeconds } = pace;
   const ratio = (finishedRequests + 20) / (runningSeconds / secondsPerRequest + 20);

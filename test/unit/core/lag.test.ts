@@ -74,12 +74,13 @@ for (const [lag, intervalSeconds, expected] of [
 }
 
 test('sidecars that take no notice of weights show a lag in less than one of a hundred runs, by chance', () => {
-  for (let seed = 1; seed <= 10; seed++) {
+  const seeds = Array.from({ length: 10 }, (_, index) => index + 1);
+  const lags = seeds.flatMap((seed) => {
     const chance = random(seed);
-    const engines = new Engines(() => (0.7 + 0.6 * chance()) / BACKENDS);
-    const lags = engines.run(fleetOf(1), 300).filter((lag) => lag !== 0);
-    assert.ok(lags.length <= 3, `seed ${seed}: ${lags.join(' ')}`);
-  }
+    return new Engines(() => (0.7 + 0.6 * chance()) / BACKENDS).run(fleetOf(1), 300);
+  });
+  const found = lags.filter((lag) => lag !== 0);
+  assert.ok(found.length < lags.length / 100, found.join(' '));
 });
 
 test('a lag lowers the gain, and is forgotten when it ends', () => {

@@ -132,6 +132,11 @@ test('without a counter a residual rises to 1.5 and its weight to 2.25 times the
   assert.ok(most > 2 && most < 2.3, `${most}`);
 });
 
+/** One minute of five. */
+function bursts(second: number): number {
+  return second % (5 * MINUTE) < MINUTE ? 1.8 : 0.05;
+}
+
 describe('nobody honest is doubted', () => {
   for (const [name, fleet] of [
     ['next to idle', { speeds: [1, 1, 1, 1], load: 0.01 }],
@@ -145,7 +150,12 @@ describe('nobody honest is doubted', () => {
     ],
     ['sixteen with few requests', { speeds: Array.from({ length: 16 }, () => 1), load: 0.05 }],
     ['long contexts on one of two', { speeds: [1, 1], load: 0.5, longer: { 1: 4 } }],
-    ['bursts', { speeds: [1, 1, 1, 1], load: (second: number) => (second % 300 < 60 ? 1.8 : 0.05) }],
+    ['bursts', { speeds: [1, 1, 1, 1], load: bursts }],
+    [
+      'bursts, a queue left at one of them, Interval 15 s',
+      { speeds: [1, 1, 1, 1], load: bursts, intervalSeconds: 15 },
+    ],
+    ['six times as fast, full and empty in turns', { speeds: [6, 1, 1], load: 1.1, intervalSeconds: 5 }],
     ['stays below an interval', { speeds: [1, 1, 1, 0.5], load: 0.5, staySeconds: 0.3, slots: 4 }],
   ] as const) {
     test(name, () => {
@@ -193,6 +203,14 @@ test('explain says in words how far the gauges are believed, and the weights can
       assert.ok(Math.abs((byHand.get(of.backend) ?? 0) - of.unditheredWeight) < 1e-3, of.backend);
     }
   }
+});
+
+test('explain says why who is doubted has no speed', () => {
+  const fleet = fleetOf(1, { load: 0.4, slots: 64, lies: { [LIAR]: LIES.stuck }, seconds: 5 * MINUTE });
+  const [doubted] = runLyingFleet(fleet).decisions.filter(isDoubted).slice(-1);
+  assert.ok(doubted);
+  const text = explainText(explanationOf(doubted), { full: true, color: false, columns: undefined });
+  assert.equal(text.split('Speed: 1 while its metrics are doubted').length, 2, 'of one of them');
 });
 
 describe('a gauge that was absurd for ten seconds', () => {
