@@ -334,7 +334,10 @@ export interface IntakeExplanation {
   readonly expectedRequests: number | null;
   readonly finishedRequests: number;
   readonly runningSeconds: number;
-  /** The same for each request that the others finished; null: they have finished none. */
+  /**
+   * How long each that finished should run: as those of the others, or by its engine's own latency where that is less; null:
+   * the others have finished none.
+   */
   readonly secondsPerRequest: number | null;
 }
 

@@ -99,6 +99,8 @@ export function carryOver(
       brought: each(0, ({ trust }) => trust.brought),
       finished: each(0, ({ trust }) => trust.finished),
       runningSeconds: each(0, ({ trust }) => trust.runningSeconds),
+      latencySum: each(0, ({ trust }) => trust.latencySum),
+      latencyCount: each(0, ({ trust }) => trust.latencyCount),
     },
     lag: {
       ...before.lag,
@@ -123,6 +125,8 @@ interface Known {
     readonly brought: number;
     readonly finished: number;
     readonly runningSeconds: number;
+    readonly latencySum: number;
+    readonly latencyCount: number;
   };
 }
 
@@ -144,6 +148,8 @@ function knownAt({ memories, residuals, paces, trust }: GroupState, place: numbe
       brought: at(trust.brought, place),
       finished: at(trust.finished, place),
       runningSeconds: at(trust.runningSeconds, place),
+      latencySum: at(trust.latencySum, place),
+      latencyCount: at(trust.latencyCount, place),
     },
   };
 }

@@ -21,6 +21,9 @@ export interface Trust {
   readonly finished: Float64Array;
   /** Request-seconds spent running, runs in which a backend is idle included. */
   readonly runningSeconds: Float64Array;
+  /** The engine's own end-to-end latency, s, and how many requests it is of. */
+  readonly latencySum: Float64Array;
+  readonly latencyCount: Float64Array;
 }
 
 /** Parts of the expected requests: a backend to which fewer come is not believed at all, one to which more come is. */
@@ -32,6 +35,12 @@ const PRIOR_ARRIVED = 10;
 /** The same for those that run, each for a part of the time of the others that is believed just so. */
 const PRIOR_FINISHED = 10;
 const PRIOR_RUNNING = 0.2;
+/** So many requests tell an engine's latency. */
+const LATENCY_REQUESTS = 10;
+/** For each that finished. */
+const MOST_LATENCIES = 2;
+/** By its latency a server is at most so many times as fast as the others: one that fails every request at once is no server. */
+const FASTEST = 30;
 /** A request that runs for less than so many intervals may be in no sample: as many must be due in one. */
 const SEEN_INTERVALS = 2;
 /** How many requests of each backend, on average, the sums are of, as far as times allow. */
@@ -50,6 +59,8 @@ export function initialTrust(size: number): Trust {
     brought: new Float64Array(size),
     finished: new Float64Array(size),
     runningSeconds: new Float64Array(size),
+    latencySum: new Float64Array(size),
+    latencyCount: new Float64Array(size),
   };
 }
 
@@ -91,7 +102,7 @@ interface Standard {
 
 function trustOf(sums: Sums, index: number, standard: Standard, intervalSeconds: number): number {
   const expected = standard.expected(index);
-  const seconds = standard.secondsPerRequest(index);
+  const seconds = secondsOf(sums, index, standard);
   // as many times more as there are fewer that this is known from
   const arrived = PRIOR_ARRIVED * Math.max(1, expected / standard.arrived(index));
   const pace = (at(sums.arrived, index) + arrived) / (expected + arrived);
@@ -100,6 +111,17 @@ function trustOf(sums: Sums, index: number, standard: Standard, intervalSeconds:
   const credited = finished * Math.max(seconds, SEEN_INTERVALS * intervalSeconds);
   const running = (at(sums.runningSeconds, index) + PRIOR_RUNNING * credited) / (ran * seconds + credited);
   return Math.min(within(PACE, pace), within(RUNNING, running));
+}
+
+/**
+ * How long a request of it should run: as those of the others, or as its engine's own latency says where that is less, as
+ * of a fast server or of short requests. NaN: nothing to go by.
+ */
+function secondsOf({ latencySum, latencyCount }: Sums, index: number, standard: Standard): number {
+  const others = standard.secondsPerRequest(index);
+  if (at(latencyCount, index) < LATENCY_REQUESTS) return others;
+  const own = at(latencySum, index) / at(latencyCount, index);
+  return Number.isFinite(own) ? Math.min(others, Math.max(own, others / FASTEST)) : others;
 }
 
 /** 0..1; 1 where there is nothing to go by. */
@@ -129,6 +151,8 @@ function addRun(before: Trust, observed: TrustObservation): Sums {
   const brought = new Float64Array(size);
   const finished = new Float64Array(size);
   const runningSeconds = new Float64Array(size);
+  const latencySum = new Float64Array(size);
+  const latencyCount = new Float64Array(size);
   const { placeOf, places } = placesOf(zones);
   const came = new Float64Array(places);
   const sent = new Float64Array(places);
@@ -148,6 +172,10 @@ function addRun(before: Trust, observed: TrustObservation): Sums {
     }
     finished[index] = of.mostFinished;
     runningSeconds[index] = of.ranSeconds;
+    // more are of other requests, or of a counter that fell and came back
+    if (of.latencyCount > MOST_LATENCIES * of.mostFinished) continue;
+    latencySum[index] = of.latencySum;
+    latencyCount[index] = of.latencyCount;
   }
   const kept = keptOf(known === 0 ? 0 : total / known, elapsedSeconds, intervalSeconds);
   const perShare = came.map((requests, place) => (at(sent, place) === 0 ? 0 : requests / at(sent, place)));
@@ -156,8 +184,10 @@ function addRun(before: Trust, observed: TrustObservation): Sums {
     brought[index] = at(perShare, placeOf(index)) * at(brought, index) + kept * at(before.brought, index);
     finished[index] = at(finished, index) + kept * at(before.finished, index);
     runningSeconds[index] = at(runningSeconds, index) + kept * at(before.runningSeconds, index);
+    latencySum[index] = at(latencySum, index) + kept * at(before.latencySum, index);
+    latencyCount[index] = at(latencyCount, index) + kept * at(before.latencyCount, index);
   }
-  return { arrived, brought, finished, runningSeconds };
+  return { arrived, brought, finished, runningSeconds, latencySum, latencyCount };
 }
 
 /**
@@ -222,6 +252,6 @@ export function intakesOf(trust: Trust, zones: Zones | undefined): (index: numbe
     expected: standard.expected(index),
     finished: at(trust.finished, index),
     runningSeconds: at(trust.runningSeconds, index),
-    secondsPerRequest: standard.secondsPerRequest(index),
+    secondsPerRequest: secondsOf(trust, index, standard),
   });
 }

@@ -27,6 +27,8 @@ export interface LyingFleet extends Pick<FleetOptions, 'intervalSeconds' | 'envo
   readonly longer?: Readonly<Record<number, number>>;
   /** The part of the requests that comes evenly, past the sidecars. */
   readonly outside?: number;
+  /** Whether pages have the engines' end-to-end latency, the true one whatever else they say. */
+  readonly hasLatency?: boolean;
   readonly seed?: number;
 }
 
@@ -55,6 +57,7 @@ export function runLyingFleet(options: LyingFleet): LyingResult {
     failing = [],
     longer = {},
     outside = 0,
+    hasLatency = false,
     seed = 1,
     policy = 'Adaptive',
   } = options;
@@ -66,11 +69,16 @@ export function runLyingFleet(options: LyingFleet): LyingResult {
   const fleet = new Fleet(speeds.length, { intervalSeconds, envoyLbPolicy, policy });
   const decisions: GroupDecision[] = [];
   const sent: number[][] = [];
+  const latencyOf = (index: number): Sample['latency'] => {
+    const { sumSeconds = 0, count = 0 } = engines[index]?.latency ?? {};
+    return { sumSeconds, count: count + (failed[index] ?? 0) };
+  };
   const page = (index: number, second: number): Answer => {
     const truth = engines[index]?.sample as Sample;
     const counted = { ...truth, finished: (truth.finished ?? 0) + (failed[index] ?? 0) };
     const lie = second < liesFrom ? undefined : lies[index];
-    return lie === undefined ? counted : lie(counted, second);
+    const told = lie === undefined ? counted : lie(counted, second);
+    return hasLatency && typeof told === 'object' ? { ...told, latency: latencyOf(index) } : told;
   };
   const choose = (counts: readonly number[]): number => {
     const weights = (decisions.at(-1)?.backends ?? []).map((of, index) =>

@@ -9,6 +9,8 @@ export const STAY_SECONDS = 2;
 interface Request {
   /** Seconds at full speed that are left. */
   work: number;
+  /** By the engine's own clock. */
+  readonly admittedAt: number;
   readonly ended: () => void;
 }
 
@@ -20,6 +22,8 @@ export class SlotEngine {
   readonly #queue: Request[] = [];
   #running: Request[] = [];
   #finished = 0;
+  #now = 0;
+  #latencySeconds = 0;
 
   /** @param staySeconds what a request needs on average: with three times as much in every slot the KV cache is full */
   constructor(speed: number, slots = SLOTS, staySeconds = STAY_SECONDS) {
@@ -29,12 +33,17 @@ export class SlotEngine {
   }
 
   admit(work: number, ended: () => void = () => undefined): void {
-    this.#queue.push({ work, ended });
+    this.#queue.push({ work, admittedAt: this.#now, ended });
   }
 
   tick(seconds: number): void {
+    this.#now += seconds;
     for (const request of this.#running) request.work -= seconds * this.#speed;
-    for (const request of this.#running) if (request.work <= 0) request.ended();
+    for (const request of this.#running) {
+      if (request.work > 0) continue;
+      this.#latencySeconds += this.#now - request.admittedAt;
+      request.ended();
+    }
     const left = this.#running.filter(({ work }) => work > 0);
     this.#finished += this.#running.length - left.length;
     this.#running = left;
@@ -45,6 +54,12 @@ export class SlotEngine {
     }
   }
 
+  /** Of requests that have finished, from their admission on. */
+  get latency(): Sample['latency'] {
+    return { sumSeconds: this.#latencySeconds, count: this.#finished };
+  }
+
+  /** Without {@link latency}, as engines that have no such histogram. */
   get sample(): Sample {
     const held = this.#running.reduce((sum, { work }) => sum + work, 0);
     return {

@@ -177,7 +177,7 @@ function trustSentence({ intake, sampleUse }: BackendExplanation): string | unde
     expectedRequests === null
       ? 'what its share brings is not known'
       : `by its metrics ${figure(arrivedRequests)} requests came, its share brings ${figure(expectedRequests)}`;
-  const ran = `it ran ${figure(finishedRequests)} for ${figure(runningSeconds)} s, the others each for ${figure(secondsPerRequest ?? 0)} s`;
+  const ran = `it ran ${figure(finishedRequests)} for ${figure(runningSeconds)} s, each should take ${figure(secondsPerRequest ?? 0)} s`;
   return `Trust in its gauges: ${figure(trust)}; ${came}; ${ran}. What they show below the mean counts ${figure(trust)} times.`;
 }
 

@@ -20,7 +20,10 @@ export interface Intake {
   readonly finished: number;
   /** Request-seconds spent running. */
   readonly runningSeconds: number;
-  /** The same of the others for each request that they finished; NaN: they have finished none. */
+  /**
+   * How long each that finished should run: as those of the others, or by its engine's own latency where that is less; NaN:
+   * they have finished none.
+   */
   readonly secondsPerRequest: number;
 }
 

@@ -51,6 +51,8 @@ describe('at most 1.6 times its fair share after ten minutes, and a warning', ()
     ['always zero, under Linear', fleetOf(0.5, { policy: 'Linear' }), LIES.zero],
     ['all zero, the finished counter stands still', fleetOf(0.1), LIES.zeroAndStill],
     ['a tenth of the load, as fast as the others', fleetOf(1, { load: 0.4 }), LIES.tenth],
+    ['always zero, latency honest', fleetOf(0.5, { hasLatency: true }), LIES.zero],
+    ['a tenth of the load, latency honest', fleetOf(1, { load: 0.4, hasLatency: true }), LIES.tenth],
   ] as const) {
     test(name, () => {
       const result = runLyingFleet({ ...fleet, lies: { [LIAR]: lie } });
@@ -111,7 +113,8 @@ describe('at most 1.6 times its fair share after ten minutes, and a warning', ()
 
   test('every request fails at once, counted as finished: its weight gains nothing', () => {
     for (const envoyLbPolicy of ['RoundRobin', 'LeastRequest'] as const) {
-      const result = runLyingFleet(fleetOf(1, { failing: [LIAR], envoyLbPolicy, seconds: 5 * MINUTE }));
+      const fleet = fleetOf(1, { failing: [LIAR], envoyLbPolicy, seconds: 5 * MINUTE, hasLatency: true });
+      const result = runLyingFleet(fleet);
       for (const decision of result.decisions) assert.ok(one(decision, LIAR).capacity < 1.35);
       const { doubted, relativeWeight } = one(last(result), LIAR);
       assert.ok(doubted && relativeWeight < 1.3, `${doubted}, ${relativeWeight}`);
@@ -156,6 +159,15 @@ describe('nobody honest is doubted', () => {
       { speeds: [1, 1, 1, 1], load: bursts, intervalSeconds: 15 },
     ],
     ['six times as fast, full and empty in turns', { speeds: [6, 1, 1], load: 1.1, intervalSeconds: 5 }],
+    ['twenty times as fast', { speeds: [20, 1, 1, 1, 1, 1], load: 0.6, hasLatency: true }],
+    [
+      'eight times as fast, Interval 15 s',
+      { speeds: [8, 1, 1, 1, 1, 1], load: 0.7, intervalSeconds: 15, hasLatency: true },
+    ],
+    [
+      'requests of a twelfth of the length',
+      { speeds: [1, 1, 1, 1], load: 0.9, longer: { 0: 1 / 12 }, hasLatency: true },
+    ],
     ['stays below an interval', { speeds: [1, 1, 1, 0.5], load: 0.5, staySeconds: 0.3, slots: 4 }],
   ] as const) {
     test(name, () => {
