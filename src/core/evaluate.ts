@@ -16,6 +16,7 @@ import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
+import { observePace } from './prompts.ts';
 import { configuredPublication, nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
@@ -96,6 +97,13 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
   const paces = observePaces(learned.paces, progresses, counts, times);
+  const promptPace = observePace(
+    before.promptPace,
+    { past, present: memories },
+    roster.shares,
+    (index) => at(freshness.uses, index) === 'fresh',
+    times,
+  );
   const speeds = speedsOf(paces, memories, roster.shares, trust.doubted);
   const weighing = weighFor(before, {
     group,
@@ -111,6 +119,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     learns: (index) => closed && counts(index),
     zones: preference.zones,
     trusts: trust.values,
+    promptPace,
   });
 
   const { admission, decision: shedding } = shed(
@@ -165,6 +174,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     residuals: weighing.capacities.residuals,
     paces,
+    promptPace,
     trust,
     stay,
     lag: rememberShares(lag, published, observing ? undefined : weights, roster, times),

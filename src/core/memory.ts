@@ -3,6 +3,7 @@ import type { EngineName } from './model/collect-settings.ts';
 import type { CollectFailure, CollectOutcome, Sample } from './model/collection.ts';
 import type { LoadAwareSettings } from './model/server-group.ts';
 import { isOutdated } from './outdated.ts';
+import { observeBacklog, type PromptBacklog } from './prompts.ts';
 import { judgeSaturation, type Mark, standingMark, UNMARKED } from './saturation.ts';
 
 /** What is remembered of one backend's collections. */
@@ -28,6 +29,8 @@ export interface BackendMemory {
   readonly frozen: boolean;
   /** Stands as it was while the backend is frozen; ends when that does because the backend is gone. */
   readonly mark: Mark;
+  /** Of the last sample; undefined: its engine does not tell. */
+  readonly prompts: PromptBacklog | undefined;
 }
 
 export function newMemory(joinedAtMs: number | undefined): BackendMemory {
@@ -43,6 +46,7 @@ export function newMemory(joinedAtMs: number | undefined): BackendMemory {
     failure: undefined,
     frozen: false,
     mark: UNMARKED,
+    prompts: undefined,
   };
 }
 
@@ -92,6 +96,7 @@ function rememberSample(
     mark: frozen
       ? before.mark
       : judgeSaturation(before.mark, sample, balance.saturation, intervalSeconds, atMs),
+    prompts: observeBacklog(before, sample, (atMs - before.sampledAtMs) / 1000),
   };
 }
 
