@@ -327,6 +327,7 @@ export interface BackendExplanation {
 }
 
 export interface PromptsExplanation {
+  /** What is left to compute of them. */
   readonly tokens: number;
   /** How fast they are computed, by what all backends did of late. */
   readonly tokensPerSecond: number;

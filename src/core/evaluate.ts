@@ -16,7 +16,7 @@ import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
-import { observePace } from './prompts.ts';
+import { observePace, tokensPerSecondOf } from './prompts.ts';
 import { configuredPublication, nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
@@ -63,7 +63,13 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const all = rosterOf(group.servers, before.roster);
   const { memories: past, ...learned } = carryOver(before, all, nowMs);
   const memories = all.backends.map(({ id, draining = false }, index) =>
-    remember(noteDraining(at(past, index), draining, nowMs), run.outcomes.get(id), settings, nowMs),
+    remember(
+      noteDraining(at(past, index), draining, nowMs),
+      run.outcomes.get(id),
+      settings,
+      tokensPerSecondOf(before.promptPace, at(all.shares, index)),
+      nowMs,
+    ),
   );
   const roster = withoutSleepers(all, (index) => at(memories, index).asleepAtMs !== undefined);
   const freshness = judgeFreshness({

@@ -50,16 +50,20 @@ export function newMemory(joinedAtMs: number | undefined): BackendMemory {
   };
 }
 
-/** @param outcome undefined: the backend has not answered yet */
+/**
+ * @param outcome undefined: the backend has not answered yet
+ * @param tokensPerSecond how fast it computes prompts; undefined: not known
+ */
 export function remember(
   before: BackendMemory,
   outcome: CollectOutcome | undefined,
   settings: LoadAwareSettings,
+  tokensPerSecond: number | undefined,
   nowMs: number,
 ): BackendMemory {
   switch (outcome?.kind) {
     case 'sample':
-      return rememberSample(before, outcome, settings);
+      return rememberSample(before, outcome, settings, tokensPerSecond);
     case 'asleep':
       return rememberSleep(before, outcome.atMs);
     case 'failure':
@@ -78,6 +82,7 @@ function rememberSample(
   before: BackendMemory,
   { sample, engine, atMs }: CollectOutcome & { readonly kind: 'sample' },
   { balance, collect: { intervalSeconds } }: LoadAwareSettings,
+  tokensPerSecond: number | undefined,
 ): BackendMemory {
   const steadySinceMs = isSteady(before.sample, sample) ? before.steadySinceMs : atMs;
   const frozen = isFrozen(sample, atMs - steadySinceMs, before.mark.saturated, intervalSeconds);
@@ -96,7 +101,7 @@ function rememberSample(
     mark: frozen
       ? before.mark
       : judgeSaturation(before.mark, sample, balance.saturation, intervalSeconds, atMs),
-    prompts: observeBacklog(before, sample, (atMs - before.sampledAtMs) / 1000),
+    prompts: observeBacklog(before, sample, tokensPerSecond, (atMs - before.sampledAtMs) / 1000),
   };
 }
 

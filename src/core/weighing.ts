@@ -10,7 +10,7 @@ import type { GainBasis, PromptBasis } from './model/basis.ts';
 import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import { adaptiveFactor, deviations } from './policies/adaptive.ts';
 import { linearFactor, meanScore } from './policies/linear.ts';
-import { promptBasisOf, type PromptPace } from './prompts.ts';
+import { promptBasisOf, tokensPerSecondOf, type PromptPace } from './prompts.ts';
 import type { Roster } from './roster.ts';
 import { linearScores } from './scorers/linear-score.ts';
 import { lackingScorers, type WeighedSignal, weighedSignals } from './scorers/weighed.ts';
@@ -159,7 +159,11 @@ function weighAdaptively(
   const capacities = capacitiesOf(learned, speeds, roster.shares);
   const prompts = memories.map((memory, index) =>
     at(input.freshness.uses, index) === 'fresh'
-      ? promptBasisOf(memory.prompts, at(roster.shares, index), input.promptPace, intervalSeconds)
+      ? promptBasisOf(
+          memory.prompts,
+          tokensPerSecondOf(input.promptPace, at(roster.shares, index)),
+          intervalSeconds,
+        )
       : undefined,
   );
   const factors = differences.map((deviation) => adaptiveFactor(deviation, gain));

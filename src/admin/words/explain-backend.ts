@@ -138,7 +138,7 @@ function promptSentence({ prompts }: BackendExplanation, { gain }: DecisionExpla
   if (prompts === null || gain === null) return undefined;
   const { tokens, tokensPerSecond, seconds, freeRatio } = prompts;
   const unbounded = 1 - seconds / gain.intervalSeconds;
-  const time = `${figure(tokens)} tokens of prompts without a first token / ${figure(tokensPerSecond)} a second = ${figure(seconds)} s`;
+  const time = `${figure(tokens)} tokens left of prompts without a first token / ${figure(tokensPerSecond)} a second = ${figure(seconds)} s`;
   return `Prompts: ${time}; 1 - ${figure(seconds)} / ${figure(gain.intervalSeconds)} = ${figure(unbounded)}${boundWords(unbounded, freeRatio)}.`;
 }
 

@@ -106,6 +106,7 @@ export interface GroupBasis {
 
 /** Prompts that a backend has to compute before others have their turn. */
 export interface PromptBasis {
+  /** What is left to compute of them. */
   readonly tokens: number;
   /** How fast they are computed, by what all backends did. */
   readonly tokensPerSecond: number;

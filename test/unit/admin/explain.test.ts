@@ -291,7 +291,7 @@ test('what prompts leave of a weight is told, and can be computed by hand', () =
   const text = explainText(explanation, { full: true, color: false, columns: undefined });
   assert.match(
     text,
-    /Prompts: [\d,]+ tokens of prompts without a first token \/ [\d,]+ a second = [\d.]+ s; 1 - /,
+    /Prompts: [\d,]+ tokens left of prompts without a first token \/ [\d,]+ a second = [\d.]+ s; 1 - /,
   );
   assert.match(text, /× 1 for load × 0\.1\d* beside its prompts = 0\.1/);
 });
