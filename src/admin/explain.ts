@@ -1,6 +1,6 @@
 import type { AdmissionControl, AdmissionDecision } from '../core/model/admission.ts';
 import type { SaturationSettings } from '../core/model/balance-settings.ts';
-import type { GainBasis, Intake, SpeedBasis, WeightBasis } from '../core/model/basis.ts';
+import type { GainBasis, Intake, PromptBasis, SpeedBasis, WeightBasis } from '../core/model/basis.ts';
 import type { Sample } from '../core/model/collection.ts';
 import type { BackendDecision, GroupDecision, MarkCause } from '../core/model/decision.ts';
 import type { DiscoveryStatus } from '../core/model/discovery.ts';
@@ -16,6 +16,7 @@ import type {
   GroupExplanation,
   IntakeExplanation,
   MarkExplanation,
+  PromptsExplanation,
   SampleExplanation,
   SaturationExplanation,
   SpeedExplanation,
@@ -271,6 +272,7 @@ export function explainBackend(of: BackendDecision, atMs: number): BackendExplan
     intake: basis.intake === undefined ? null : explainIntake(basis.intake),
     unboundedLoadFactor: basis.unboundedLoadFactor,
     loadFactor: basis.loadFactor,
+    prompts: basis.prompts === undefined ? null : explainPrompts(basis.prompts),
     keptWeight: basis.kept ?? null,
     slowStart: basis.slowStart === undefined ? null : explainSlowStart(basis.slowStart),
     frozen: of.frozen,
@@ -284,6 +286,10 @@ export function explainBackend(of: BackendDecision, atMs: number): BackendExplan
     mark: of.markCause === undefined ? null : explainMark(of.markCause, atMs),
     reasons: of.reasons,
   };
+}
+
+function explainPrompts({ tokens, tokensPerSecond, seconds, free }: PromptBasis): PromptsExplanation {
+  return { tokens, tokensPerSecond, seconds, freeRatio: free };
 }
 
 function explainIntake(intake: Intake): IntakeExplanation {

@@ -259,8 +259,8 @@ export interface SignalExplanation {
 }
 
 /**
- * `computedWeight` is `keptWeight`, or else configuredShare · capacity · loadFactor, at most `slowStart.mostWeight` and
- * `trickle.mostWeight`. Over `meanComputedWeight` and times `weightScale` it is `unditheredWeight`; the published
+ * `computedWeight` is `keptWeight`, or else configuredShare · capacity · loadFactor · `prompts.freeRatio`, at most
+ * `slowStart.mostWeight` and `trickle.mostWeight`. Over `meanComputedWeight` and times `weightScale` it is `unditheredWeight`; the published
  * `weight` is that shifted by at most 0.1 %, rounded, at least 1. While the group is observed, `weight` and `shareRatio`
  * are what sidecars would have, and so of an earlier evaluation where the shares have moved too little since.
  */
@@ -301,6 +301,8 @@ export interface BackendExplanation {
   readonly unboundedLoadFactor: number;
   /** The same within `loadFactorBounds`. */
   readonly loadFactor: number;
+  /** Prompts that it has to compute before others have their turn; null: none that are known of. */
+  readonly prompts: PromptsExplanation | null;
   /** What was published before, where that stands because nobody answers. */
   readonly keptWeight: number | null;
   /** mostWeight = configuredShare · measureWeight · limitRatio; null: there is nobody to measure by, and no limit. */
@@ -322,6 +324,17 @@ export interface BackendExplanation {
   readonly mark: MarkExplanation | null;
   /** In words, in the order of the rule. */
   readonly reasons: readonly string[];
+}
+
+export interface PromptsExplanation {
+  /** What is left to compute of them. */
+  readonly tokens: number;
+  /** How fast they are computed, by what all backends did of late. */
+  readonly tokensPerSecond: number;
+  /** tokens / tokensPerSecond */
+  readonly seconds: number;
+  /** 1 - seconds / intervalSeconds, at least 0.1 */
+  readonly freeRatio: number;
 }
 
 /** Sums that fade: of some 60 requests of each backend, but of a minute (or four intervals) at least and 200 s at most. */

@@ -156,7 +156,9 @@ export class LeanMode {
   #fell(sample: Sample | undefined): boolean {
     if (sample === undefined) return false;
     const before = this.#counters;
-    this.#counters = [sample.finished, sample.latency?.count, sample.latency?.sumSeconds];
+    const { finished, latency, prompts } = sample;
+    const tokens = [prompts?.takenInTokens, prompts?.answeredTokens];
+    this.#counters = [finished, latency?.count, latency?.sumSeconds, ...tokens];
     return this.#counters.some((counter, index) => (counter ?? Infinity) < (before[index] ?? 0));
   }
 }

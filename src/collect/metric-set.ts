@@ -12,6 +12,7 @@ export interface MetricSet {
   readonly mayCountToHundred: boolean;
   readonly finished: Metric;
   readonly latency: Engine['latency'];
+  readonly prompts: NonNullable<Engine['prompts']>;
   readonly awake: Metric;
   /** A page without a usable value for one of them gives no sample. */
   readonly required: readonly ScorerName[];
@@ -22,7 +23,8 @@ export interface MetricSet {
   readonly finder: LineFinder;
 }
 
-const NOTHING = { finished: [], latency: { sum: [], count: [] }, awake: [] } as const;
+const NO_PROMPTS = { takenIn: [], answered: [] } as const;
+const NOTHING = { finished: [], latency: { sum: [], count: [] }, prompts: NO_PROMPTS, awake: [] } as const;
 
 /**
  * @param weighted the scorers that carry weight: required where the settings name their metric, and where every page of
@@ -33,7 +35,7 @@ export function metricSet(
   overrides: MetricOverrides,
   weighted: readonly ScorerName[],
 ): MetricSet {
-  const { finished, latency, awake } = engine ?? NOTHING;
+  const { finished, latency, prompts = NO_PROMPTS, awake } = engine ?? NOTHING;
   const gaugeOf = (scorer: ScorerName): Metric =>
     overridden(overrides[scorer]) ?? engine?.gauges[scorer] ?? [];
   const gauges = {
@@ -52,9 +54,14 @@ export function metricSet(
       sum: narrowed(latency.sum, overrides.labels),
       count: narrowed(latency.count, overrides.labels),
     },
+    prompts: {
+      takenIn: narrowed(prompts.takenIn, overrides.labels),
+      answered: narrowed(prompts.answered, overrides.labels),
+    },
     awake: narrowed(awake, overrides.labels),
   };
-  const all = [...Object.values(set.gauges), set.finished, set.latency.sum, set.latency.count, set.awake];
+  const counters = [set.finished, ...Object.values(set.latency), ...Object.values(set.prompts)];
+  const all = [...Object.values(set.gauges), ...counters, set.awake];
   const names = [...new Set(namesIn(all))];
   const theirs = new Set(engine === undefined ? [] : namesIn(Object.values(engine.gauges)));
   return {

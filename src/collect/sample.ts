@@ -100,12 +100,16 @@ export class SampleReader {
     const percentage = this.#isPercentage(values.KVCacheUtilization, set);
     const sumSeconds = sum(readMetric(families, set.latency.sum));
     const count = sum(readMetric(families, set.latency.count));
+    const takenInTokens = sum(readMetric(families, set.prompts.takenIn));
+    const answeredTokens = sum(readMetric(families, set.prompts.answered));
     const sample: Sample = {
       queued: sum(values.TotalQueuedRequests),
       running: sum(values.RunningRequests),
       kvUtilization: kv && Math.min(1, percentage ? kv / 100 : kv),
       finished: sum(readMetric(families, set.finished)),
       latency: sumSeconds === undefined || count === undefined ? undefined : { sumSeconds, count },
+      ...(takenInTokens !== undefined &&
+        answeredTokens !== undefined && { prompts: { takenInTokens, answeredTokens } }),
     };
     return { ...found, kind: 'sample', sample, percentage };
   }

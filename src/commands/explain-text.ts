@@ -62,8 +62,9 @@ function inShort({ serverGroup }: GroupExplanation, backends: readonly BackendEx
 }
 
 function rowOf(of: BackendExplanation): readonly string[] {
-  const { backend, health, shareRatio, weight, configuredShare, capacity, loadFactor, reasons } = of;
-  const product = [configuredShare, capacity, loadFactor].map((factor) => figure(factor)).join(' × ');
+  const { backend, health, shareRatio, weight, configuredShare, capacity, loadFactor, prompts, reasons } = of;
+  const factors = [configuredShare, capacity, loadFactor, ...(prompts === null ? [] : [prompts.freeRatio])];
+  const product = factors.map((factor) => figure(factor)).join(' × ');
   return [backend, health ?? 'ABSENT', percent(shareRatio), figure(weight), product, reasons.join('; ')];
 }
 

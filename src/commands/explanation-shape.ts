@@ -11,6 +11,7 @@ import type {
   MarkExplanation,
   NewestExplanation,
   ObservingExplanation,
+  PromptsExplanation,
   PublishedExplanation,
   SampleExplanation,
   SaturationExplanation,
@@ -163,6 +164,14 @@ const backend = objectOf({
   ),
   unboundedLoadFactor: aNumber,
   loadFactor: aNumber,
+  prompts: orNull(
+    objectOf({
+      tokens: aNumber,
+      tokensPerSecond: aNumber,
+      seconds: aNumber,
+      freeRatio: aNumber,
+    } satisfies Fields<PromptsExplanation>),
+  ),
   keptWeight: orNull(aNumber),
   slowStart: orNull(
     objectOf({

@@ -108,6 +108,7 @@ const sample = objectOf({
   kvUtilization: optional(ratio),
   finished: optional(amount),
   latency: optional(objectOf({ sumSeconds: amount, count: amount })),
+  prompts: optional(objectOf({ takenInTokens: amount, answeredTokens: amount })),
 });
 
 const sampled = objectOf({

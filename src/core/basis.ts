@@ -60,6 +60,7 @@ export function weightBasisOf(outcome: Outcome, index: number): WeightBasis {
     speed: learned ? at(speeds.values, index) : 1,
     pace: group.speed === undefined ? undefined : paceOf(outcome, index),
     intake: isMeasured(at(outcome.memories, index)) ? outcome.intakes()(index) : undefined,
+    prompts: weighing.prompts[index],
     unboundedLoadFactor: unboundedFactor(outcome, group, index),
     loadFactor: at(weighing.factors, index),
     kept: freshness.kind === 'kept' && weight > 0 ? weight : undefined,

@@ -16,6 +16,7 @@ import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
+import { observePace, tokensPerSecondOf } from './prompts.ts';
 import { configuredPublication, nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
@@ -62,7 +63,13 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const all = rosterOf(group.servers, before.roster);
   const { memories: past, ...learned } = carryOver(before, all, nowMs);
   const memories = all.backends.map(({ id, draining = false }, index) =>
-    remember(noteDraining(at(past, index), draining, nowMs), run.outcomes.get(id), settings, nowMs),
+    remember(
+      noteDraining(at(past, index), draining, nowMs),
+      run.outcomes.get(id),
+      settings,
+      tokensPerSecondOf(before.promptPace, at(all.shares, index)),
+      nowMs,
+    ),
   );
   const roster = withoutSleepers(all, (index) => at(memories, index).asleepAtMs !== undefined);
   const freshness = judgeFreshness({
@@ -96,6 +103,13 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
   const paces = observePaces(learned.paces, progresses, counts, times);
+  const promptPace = observePace(
+    before.promptPace,
+    { past, present: memories },
+    roster.shares,
+    (index) => at(freshness.uses, index) === 'fresh',
+    times,
+  );
   const speeds = speedsOf(paces, memories, roster.shares, trust.doubted);
   const weighing = weighFor(before, {
     group,
@@ -111,6 +125,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     learns: (index) => closed && counts(index),
     zones: preference.zones,
     trusts: trust.values,
+    promptPace,
   });
 
   const { admission, decision: shedding } = shed(
@@ -165,6 +180,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     residuals: weighing.capacities.residuals,
     paces,
+    promptPace,
     trust,
     stay,
     lag: rememberShares(lag, published, observing ? undefined : weights, roster, times),

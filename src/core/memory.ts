@@ -3,6 +3,7 @@ import type { EngineName } from './model/collect-settings.ts';
 import type { CollectFailure, CollectOutcome, Sample } from './model/collection.ts';
 import type { LoadAwareSettings } from './model/server-group.ts';
 import { isOutdated } from './outdated.ts';
+import { observeBacklog, type PromptBacklog } from './prompts.ts';
 import { judgeSaturation, type Mark, standingMark, UNMARKED } from './saturation.ts';
 
 /** What is remembered of one backend's collections. */
@@ -28,6 +29,8 @@ export interface BackendMemory {
   readonly frozen: boolean;
   /** Stands as it was while the backend is frozen; ends when that does because the backend is gone. */
   readonly mark: Mark;
+  /** Of the last sample; undefined: its engine does not tell. */
+  readonly prompts: PromptBacklog | undefined;
 }
 
 export function newMemory(joinedAtMs: number | undefined): BackendMemory {
@@ -43,19 +46,24 @@ export function newMemory(joinedAtMs: number | undefined): BackendMemory {
     failure: undefined,
     frozen: false,
     mark: UNMARKED,
+    prompts: undefined,
   };
 }
 
-/** @param outcome undefined: the backend has not answered yet */
+/**
+ * @param outcome undefined: the backend has not answered yet
+ * @param tokensPerSecond how fast it computes prompts; undefined: not known
+ */
 export function remember(
   before: BackendMemory,
   outcome: CollectOutcome | undefined,
   settings: LoadAwareSettings,
+  tokensPerSecond: number | undefined,
   nowMs: number,
 ): BackendMemory {
   switch (outcome?.kind) {
     case 'sample':
-      return rememberSample(before, outcome, settings);
+      return rememberSample(before, outcome, settings, tokensPerSecond);
     case 'asleep':
       return rememberSleep(before, outcome.atMs);
     case 'failure':
@@ -74,6 +82,7 @@ function rememberSample(
   before: BackendMemory,
   { sample, engine, atMs }: CollectOutcome & { readonly kind: 'sample' },
   { balance, collect: { intervalSeconds } }: LoadAwareSettings,
+  tokensPerSecond: number | undefined,
 ): BackendMemory {
   const steadySinceMs = isSteady(before.sample, sample) ? before.steadySinceMs : atMs;
   const frozen = isFrozen(sample, atMs - steadySinceMs, before.mark.saturated, intervalSeconds);
@@ -92,6 +101,7 @@ function rememberSample(
     mark: frozen
       ? before.mark
       : judgeSaturation(before.mark, sample, balance.saturation, intervalSeconds, atMs),
+    prompts: observeBacklog(before, sample, tokensPerSecond, (atMs - before.sampledAtMs) / 1000),
   };
 }
 

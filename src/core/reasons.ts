@@ -10,6 +10,7 @@ type Decision = Omit<BackendDecision, 'reasons'>;
 
 /** Difference of a learned capacity from 1 that is worth a sentence. */
 const WORTH_TELLING = 0.01;
+const PROMPTS_WORTH_TELLING = 0.05;
 
 /**
  * What shaped a decision, for people, what decides most first: silence, saturation, then in the order of the rule.
@@ -26,6 +27,7 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
     saturationReason(decision, outcome),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
     loadReason(at(weighing.factors, index)),
+    promptReason(decision),
     weighing.loads === undefined ? undefined : capacityReason(decision),
     trustReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
@@ -73,6 +75,11 @@ function whyMean({ sample }: BackendMemory, widespread: boolean): string {
 function loadReason(factor: number): string | undefined {
   if (factor === 1) return undefined;
   return `${factor < 1 ? 'heavier' : 'lighter'} than the mean: weight × ${short(factor)}`;
+}
+
+function promptReason({ basis: { prompts } }: Decision): string | undefined {
+  if (prompts === undefined || prompts.free > 1 - PROMPTS_WORTH_TELLING) return undefined;
+  return `computes prompts for ${short(prompts.seconds)} s, others wait: weight × ${short(prompts.free)}`;
 }
 
 function capacityReason({ capacity, basis: { residual, speed } }: Decision): string | undefined {

@@ -4,6 +4,7 @@ import { RETURN_MS } from './draining.ts';
 import { INITIAL_LAG, type Lag } from './lag.ts';
 import { type BackendMemory, newMemory } from './memory.ts';
 import type { BackendId } from './model/backend.ts';
+import { NO_PACE, type PromptPace } from './prompts.ts';
 import type { Published } from './publication.ts';
 import { INITIAL_STAY, type Stay } from './residence.ts';
 import type { Roster } from './roster.ts';
@@ -27,6 +28,7 @@ export interface GroupState {
   /** Residuals of the learned capacities, in roster order. */
   readonly residuals: Float64Array;
   readonly paces: Paces;
+  readonly promptPace: PromptPace;
   readonly trust: Trust;
   readonly stay: Stay;
   readonly lag: Lag;
@@ -49,6 +51,7 @@ export function initialState(): GroupState {
     memories: [],
     residuals: new Float64Array(0),
     paces: initialPaces(0),
+    promptPace: NO_PACE,
     trust: initialTrust(0),
     stay: INITIAL_STAY,
     lag: INITIAL_LAG,

@@ -6,10 +6,11 @@ import { gainBasis } from './gain.ts';
 import { commonMetrics, type Loads, loadsOf } from './loads.ts';
 import type { BackendMemory } from './memory.ts';
 import type { ScorerName } from './model/balance-settings.ts';
-import type { GainBasis } from './model/basis.ts';
+import type { GainBasis, PromptBasis } from './model/basis.ts';
 import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import { adaptiveFactor, deviations } from './policies/adaptive.ts';
 import { linearFactor, meanScore } from './policies/linear.ts';
+import { promptBasisOf, tokensPerSecondOf, type PromptPace } from './prompts.ts';
 import type { Roster } from './roster.ts';
 import { linearScores } from './scorers/linear-score.ts';
 import { lackingScorers, type WeighedSignal, weighedSignals } from './scorers/weighed.ts';
@@ -26,6 +27,8 @@ export interface Weighing {
   readonly deviations: Float64Array;
   /** What the load makes of a backend's share, before slow start; 1 where it is not weighed. */
   readonly factors: Float64Array;
+  /** What its prompts leave of its weight; undefined, or none at all: everything. */
+  readonly prompts: readonly (PromptBasis | undefined)[];
   /** Linear scores, 0..1; NaN where no load was compared. */
   readonly scores: Float64Array;
   /** The learned ones that are remembered, whether the policy uses them or not. */
@@ -62,6 +65,7 @@ export interface WeighingInput {
   readonly zones: Zones | undefined;
   /** How far its gauges are believed, 0..1, in roster order. */
   readonly trusts: Float64Array;
+  readonly promptPace: PromptPace;
 }
 
 /** Weights that do not follow the load: `weights` as they are. */
@@ -72,6 +76,7 @@ export function unweighed(weights: Float64Array, capacities: Capacities): Weighi
     gain: 0,
     deviations: new Float64Array(size),
     factors: new Float64Array(size).fill(1),
+    prompts: [],
     scores: new Float64Array(size).fill(Number.NaN),
     capacities,
     loads: undefined,
@@ -152,11 +157,21 @@ function weighAdaptively(
     isCounted,
   );
   const capacities = capacitiesOf(learned, speeds, roster.shares);
+  const prompts = memories.map((memory, index) =>
+    at(input.freshness.uses, index) === 'fresh'
+      ? promptBasisOf(
+          memory.prompts,
+          tokensPerSecondOf(input.promptPace, at(roster.shares, index)),
+          intervalSeconds,
+        )
+      : undefined,
+  );
   const factors = differences.map((deviation) => adaptiveFactor(deviation, gain));
   const weights = configuredWeights(roster, freshness).map(
-    (share, index) => share * at(capacities.products, index) * at(factors, index),
+    (share, index) =>
+      share * at(capacities.products, index) * at(factors, index) * (prompts[index]?.free ?? 1),
   );
-  return { ...unweighed(weights, capacities), deviations: differences, factors };
+  return { ...unweighed(weights, capacities), deviations: differences, factors, prompts };
 }
 
 function weighLinearly(input: WeighingInput, scores: Float64Array, gain: number): Weighing {

@@ -79,6 +79,9 @@ export interface EngineCounters {
   readonly finished: number;
   readonly aborted: number;
   readonly preemptions: number;
+  /** Prompts that a step has begun with, counted once each. */
+  readonly takenInTokens: number;
+  /** Prompts that have had their first token. */
   readonly promptTokens: number;
   readonly generatedTokens: number;
 }
@@ -100,7 +103,8 @@ interface Sequence {
 
 interface Step {
   readonly endsMs: number;
-  readonly prefillTokens: number;
+  /** Prompts that it begins with, tokens. */
+  readonly takenInTokens: number;
   readonly decoding: readonly Sequence[];
   /** Those whose prefill this step completes: they generate a token. */
   readonly prefillDone: readonly Sequence[];
@@ -121,6 +125,7 @@ export class Engine {
   #finished = 0;
   #aborted = 0;
   #preemptions = 0;
+  #takenInTokens = 0;
   #promptTokens = 0;
   #generatedTokens = 0;
 
@@ -143,6 +148,7 @@ export class Engine {
       finished: this.#finished,
       aborted: this.#aborted,
       preemptions: this.#preemptions,
+      takenInTokens: this.#takenInTokens,
       promptTokens: this.#promptTokens,
       generatedTokens: this.#generatedTokens,
     };
@@ -220,6 +226,7 @@ export class Engine {
     this.#kv += decoding.length;
     let budget = stepTokens - decoding.length;
     const prefillDone: Sequence[] = [];
+    let takenInTokens = 0;
     const prefill = (sequence: Sequence): void => {
       const chunk = Math.min(budget, sequence.prefillTarget - sequence.prefilled);
       budget -= chunk;
@@ -231,14 +238,16 @@ export class Engine {
     }
     // A step that had to preempt admits nobody, or the preempted one would be back at once.
     while (!preempted && budget > 0) {
-      const admitted = this.#admit(nowMs);
+      const admitted = this.#admit();
       if (admitted === undefined) break;
+      if (admitted.scheduledMs === undefined) takenInTokens += admitted.request.promptTokens;
+      admitted.scheduledMs ??= nowMs;
       prefill(admitted);
     }
     const prefillTokens = stepTokens - decoding.length - budget;
     const durationMs =
       stepMs + prefillTokenMs * prefillTokens + decodingMs * decoding.length + residentTokenMs * this.#kv;
-    return { endsMs: nowMs + durationMs * this.#slowness, prefillTokens, decoding, prefillDone };
+    return { endsMs: nowMs + durationMs * this.#slowness, takenInTokens, decoding, prefillDone };
   }
 
   /** Preempts until every decoding sequence has room for its next token. */
@@ -262,12 +271,11 @@ export class Engine {
   }
 
   /** The head of the queue, if a slot is free and the whole of its prefill fits into the KV cache. */
-  #admit(nowMs: number): Sequence | undefined {
+  #admit(): Sequence | undefined {
     const head = this.#waiting[0];
     if (head === undefined || this.#running.length >= this.settings.slots) return undefined;
     if (head.prefillTarget > this.settings.kvTokens - this.#kv) return undefined;
     this.#waiting.shift();
-    head.scheduledMs ??= nowMs;
     head.kv = head.prefillTarget;
     this.#kv += head.kv;
     this.#running.push(head);
@@ -276,7 +284,7 @@ export class Engine {
 
   #end(step: Step, events: EngineEvent[]): void {
     this.#steps++;
-    this.#promptTokens += step.prefillTokens;
+    this.#takenInTokens += step.takenInTokens;
     for (const sequence of step.decoding) this.#generate(sequence, step.endsMs, events);
     for (const sequence of step.prefillDone) this.#generate(sequence, step.endsMs, events);
     this.#gauges = {
@@ -292,6 +300,7 @@ export class Engine {
     this.#generatedTokens++;
     if (sequence.firstTokenMs === undefined) {
       sequence.firstTokenMs = atMs;
+      this.#promptTokens += request.promptTokens;
       events.push({ kind: 'first_token', id: request.id, atMs });
     }
     if (sequence.generated === request.tellAtToken) events.push({ kind: 'reached', id: request.id, atMs });

@@ -18,12 +18,16 @@ export class LeanPage implements Page {
   render({ gauges, counters }: EngineView): string {
     const gauge = (name: string, value: number): string =>
       `# TYPE ${name} gauge\n${name}{${this.#labels}} ${pythonNumber(value)}\n`;
+    const counter = (name: string, value: number): string =>
+      `# TYPE ${name} counter\n${name}{${this.#labels}} ${pythonNumber(value)}\n`;
     const latency = 'vllm:e2e_request_latency_seconds';
     const finished = pythonNumber(counters.finished);
     return [
       gauge('vllm:num_requests_running', gauges.running),
       gauge('vllm:num_requests_waiting', gauges.waiting),
       gauge('vllm:kv_cache_usage_perc', gauges.kvUtilization),
+      counter('vllm:prefix_cache_queries_total', counters.takenInTokens),
+      counter('vllm:prompt_tokens_total', counters.promptTokens),
       '# TYPE vllm:request_success_total counter\n',
       `vllm:request_success_total{${this.#labels},finished_reason="length"} ${finished}\n`,
       `# TYPE ${latency} histogram\n`,

@@ -109,14 +109,14 @@ export class MetricsPage implements Page {
         ],
       ),
       plain('vllm:kv_cache_usage_perc', 'gauge', 'Used share of the KV cache, 0 to 1.', gauges.kvUtilization),
-      counter('vllm:prefix_cache_queries', 'Tokens looked up in the prefix cache.', counters.promptTokens),
+      counter('vllm:prefix_cache_queries', 'Tokens looked up in the prefix cache.', counters.takenInTokens),
       counter('vllm:prefix_cache_hits', 'Tokens found in the prefix cache.', 0),
       counter('vllm:external_prefix_cache_queries', 'Tokens looked up through a KV connector.', 0),
       counter('vllm:external_prefix_cache_hits', 'Tokens found through a KV connector.', 0),
       counter('vllm:mm_cache_queries', 'Items looked up in the multi-modal cache.', 0),
       counter('vllm:mm_cache_hits', 'Items found in the multi-modal cache.', 0),
       counter('vllm:num_preemptions', 'Sequences preempted for want of KV cache.', counters.preemptions),
-      counter('vllm:prompt_tokens', 'Prompt tokens computed.', counters.promptTokens),
+      counter('vllm:prompt_tokens', 'Tokens of prompts that are computed.', counters.promptTokens),
       counter('vllm:generation_tokens', 'Tokens generated.', counters.generatedTokens),
       labelled(
         'vllm:request_success_total',
@@ -199,7 +199,7 @@ function sample(name: string, labels: string, value: number): string {
 function cacheLabels(blocks: number): string {
   return (
     `block_size="${BLOCK_TOKENS}",cache_dtype="auto",calculate_kv_scales="False",cpu_offload_gb="0",` +
-    `enable_prefix_caching="False",engine="0",gpu_memory_utilization="0.9",is_attention_free="False",` +
+    `enable_prefix_caching="True",engine="0",gpu_memory_utilization="0.9",is_attention_free="False",` +
     `num_cpu_blocks="None",num_gpu_blocks="${blocks}",num_gpu_blocks_override="None",` +
     'prefix_caching_hash_algo="sha256",sliding_window="None",swap_space="4",swap_space_bytes="4294967296.0"'
   );

@@ -24,6 +24,7 @@ const SAMPLE: Sample = {
   kvUtilization: 0.5,
   finished: 7,
   latency: { sumSeconds: 56, count: 7 },
+  prompts: { takenInTokens: 1400, answeredTokens: 700 },
 };
 
 const cleanups = new Cleanups();
@@ -104,7 +105,8 @@ describe('a server that', () => {
       const bench = new Bench(server.backend);
       const pages = await bench.readTimes(3);
       assert.deepEqual(pages.map(isLean), [false, false, false]);
-      assert.deepEqual(pages.map(sampleOf), [SAMPLE, SAMPLE, SAMPLE]);
+      const sample = { ...SAMPLE, prompts: { takenInTokens: 52_817, answeredTokens: 52_817 } };
+      assert.deepEqual(pages.map(sampleOf), [sample, sample, sample]);
       assert.match(bench.reason ?? '', reason);
     });
   }

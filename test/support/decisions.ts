@@ -39,6 +39,7 @@ export function backendDecision(of: Backend, change: Partial<BackendDecision> = 
       speed: 1,
       pace: undefined,
       intake: undefined,
+      prompts: undefined,
       unboundedLoadFactor: 1,
       loadFactor: 1,
       kept: undefined,

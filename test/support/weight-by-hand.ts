@@ -60,7 +60,8 @@ class LoadByHand {
       case 'Adaptive': {
         const capacity = this.#capacities.get(of.backend) ?? Number.NaN;
         if (of.sampleUse === 'frozen') return share * capacity;
-        return share * capacity * clamp(1 + this.#gain() * this.#deviation(this.#loadOf(of)), 0.1, 1.5);
+        const factor = clamp(1 + this.#gain() * this.#deviation(this.#loadOf(of)), 0.1, 1.5);
+        return share * capacity * factor * this.#free(of);
       }
       case 'Linear': {
         if (of.sampleUse === 'frozen') return share;
@@ -71,6 +72,11 @@ class LoadByHand {
       case null:
         return share;
     }
+  }
+
+  #free({ prompts }: BackendExplanation): number {
+    const interval = this.#decision.gain?.intervalSeconds ?? Number.NaN;
+    return prompts === null ? 1 : Math.max(0.1, 1 - prompts.tokens / prompts.tokensPerSecond / interval);
   }
 
   #gain(): number {

@@ -28,6 +28,7 @@ export function backendLines(
     sampleSentence(of),
     trustSentence(of),
     ...loadSentences(of, decision),
+    promptSentence(of, decision),
     speedSentence(of, decision.speed),
     capacitySentence(of, decision),
     slowStartSentence(of),
@@ -136,6 +137,14 @@ function factorSentence(of: BackendExplanation, decision: DecisionExplanation, g
   return `For load: ${formula} = ${figure(unboundedLoadFactor)}${boundWords(unboundedLoadFactor, loadFactor)}.`;
 }
 
+function promptSentence({ prompts }: BackendExplanation, { gain }: DecisionExplanation): string | undefined {
+  if (prompts === null || gain === null) return undefined;
+  const { tokens, tokensPerSecond, seconds, freeRatio } = prompts;
+  const unbounded = 1 - seconds / gain.intervalSeconds;
+  const time = `${figure(tokens)} tokens left of prompts without a first token / ${figure(tokensPerSecond)} a second = ${figure(seconds)} s`;
+  return `Prompts: ${time}; 1 - ${figure(seconds)} / ${figure(gain.intervalSeconds)} = ${figure(unbounded)}${boundWords(unbounded, freeRatio)}.`;
+}
+
 function speedSentence(
   { pace, speed, health, intake }: BackendExplanation,
   group: SpeedExplanation | null,
@@ -203,14 +212,16 @@ function weightSentence(of: BackendExplanation, decision: DecisionExplanation): 
 }
 
 function productWords(of: BackendExplanation): string {
-  const { configuredShare, configuredWeight, capacity, loadFactor, keptWeight, computedWeight, signals } = of;
+  const { configuredShare, configuredWeight, capacity, loadFactor, keptWeight, computedWeight } = of;
+  const { signals, prompts } = of;
   if (keptWeight !== null) return `${figure(keptWeight)}, as published before`;
   const factors = [
     `${figure(configuredShare)} configured${configuredShare === 1 ? '' : ` (Weight ${configuredWeight})`}`,
     ...(capacity === 1 ? [] : [`${figure(capacity)} learned capacity`]),
     ...(signals.length === 0 ? [] : [`${figure(loadFactor)} for load`]),
+    ...(prompts === null ? [] : [`${figure(prompts.freeRatio)} beside its prompts`]),
   ];
-  const product = configuredShare * capacity * loadFactor;
+  const product = configuredShare * capacity * loadFactor * (prompts?.freeRatio ?? 1);
   const limited = computedWeight < product * (1 - 1e-9) ? `, limited to ${figure(computedWeight)}` : '';
   return `${factors.join(' × ')}${factors.length === 1 ? '' : ` = ${figure(product)}`}${limited}`;
 }

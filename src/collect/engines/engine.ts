@@ -41,6 +41,11 @@ export interface Engine {
   readonly finished: Metric;
   /** End-to-end latency of finished requests, seconds: a histogram's sum and count. */
   readonly latency: { readonly sum: Metric; readonly count: Metric };
+  /**
+   * Tokens of prompts: of those that the engine has begun with, and of those that have had their first token; counters.
+   * Absent: it does not tell both.
+   */
+  readonly prompts?: { readonly takenIn: Metric; readonly answered: Metric };
   /** 1 while the engine serves, 0 while it sleeps. */
   readonly awake: Metric;
   readonly source: EngineSource;
@@ -49,8 +54,9 @@ export interface Engine {
 }
 
 /** Every name that is read from a page of the engine. */
-export function namesOf({ gauges, finished, latency, awake }: Engine): readonly string[] {
-  const metrics = [...Object.values(gauges), finished, latency.sum, latency.count, awake];
+export function namesOf({ gauges, finished, latency, prompts, awake }: Engine): readonly string[] {
+  const counters = [finished, latency.sum, latency.count, ...Object.values(prompts ?? {})];
+  const metrics = [...Object.values(gauges), ...counters, awake];
   return [...new Set(metrics.flat().map(({ name }) => name))];
 }
 

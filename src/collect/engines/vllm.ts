@@ -19,6 +19,11 @@ export const VLLM: Engine = {
   mayCountToHundred: false,
   finished: [{ name: 'vllm:request_success_total' }],
   latency: histogram('vllm:e2e_request_latency_seconds'),
+  // the first counts a prompt with the step that begins with it, the second as a whole with the one that ends it
+  prompts: {
+    takenIn: [{ name: 'vllm:prefix_cache_queries_total' }],
+    answered: [{ name: 'vllm:prompt_tokens_total' }],
+  },
   // also 0 while only a part of it is awake again
   awake: [{ name: 'vllm:engine_sleep_state', labels: { sleep_state: 'awake' } }],
   source: {

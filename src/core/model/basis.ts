@@ -107,6 +107,17 @@ export interface GroupBasis {
   readonly scale: number;
 }
 
+/** Prompts that a backend has to compute before others have their turn. */
+export interface PromptBasis {
+  /** What is left to compute of them. */
+  readonly tokens: number;
+  /** How fast they are computed, by what all backends did. */
+  readonly tokensPerSecond: number;
+  readonly seconds: number;
+  /** What that leaves of the time until the next weights, 0.1..1: so much of its weight the backend keeps. */
+  readonly free: number;
+}
+
 /** A backend's value of one signal of the group. */
 export interface SignalValue {
   readonly name: ScorerName;
@@ -135,6 +146,8 @@ export interface WeightBasis {
   readonly pace: { readonly finished: number; readonly runningSeconds: number } | undefined;
   /** How far its gauges are believed, and why; undefined: its engine lacks the counter or the gauge that tells it. */
   readonly intake: Intake | undefined;
+  /** Adaptive; undefined: it has none, or that is not known. */
+  readonly prompts: PromptBasis | undefined;
   /** What the load makes of the weight, before and after its bounds; 1 where it is not weighed. */
   readonly unboundedLoadFactor: number;
   readonly loadFactor: number;

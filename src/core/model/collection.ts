@@ -18,6 +18,11 @@ export interface Sample {
   readonly finished: number | undefined;
   /** Sum (seconds) and count of the engine's end-to-end latency histogram; counters. */
   readonly latency: { readonly sumSeconds: number; readonly count: number } | undefined;
+  /**
+   * Tokens of the prompts that the engine has begun with, and of those that have had their first token; counters. Missing:
+   * the engine does not tell.
+   */
+  readonly prompts?: { readonly takenInTokens: number; readonly answeredTokens: number } | undefined;
 }
 
 /** Why a collection gave no sample. `kind` is a bounded set: it becomes a metric label. */

@@ -44,6 +44,10 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
       running: fc.nat({ max: 64 }),
       kvUtilization: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
       finished: fc.nat({ max: 1000 }),
+      prompts: fc.option(
+        fc.record({ takenInTokens: fc.nat({ max: 50_000 }), answeredTokens: fc.nat({ max: 50_000 }) }),
+        { nil: undefined },
+      ),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ queued: 0, running: 4, kvUtilization: 0.5, finished: 7 }) },
@@ -265,4 +269,29 @@ test('a learned capacity that the weights do not use is not told as one', () => 
   const [first] = explanationOf(blind).published.decision.backends;
   assert.deepEqual([first?.capacity, first?.weight], [1, 100_000]);
   assert.doesNotMatch(first?.reasons.join() ?? '', /capacity/);
+});
+
+test('what prompts leave of a weight is told, and can be computed by hand', () => {
+  const fleet = new Fleet(2);
+  const decisions = Array.from({ length: 42 }, (_, step) => {
+    // the second one computes a prompt of 6,000 tokens every other second
+    const prompts = {
+      takenInTokens: 6000 * Math.floor((step + 1) / 2),
+      answeredTokens: 6000 * Math.floor(step / 2),
+    };
+    const values = { running: 20, kvUtilization: 0.4, finished: step };
+    return fleet.step([values, { ...values, prompts }]);
+  });
+  const explanation = explanationAfter(decisions);
+  assertByHand(explanation);
+  assert.equal(wrongInExplanation(explanation), undefined);
+  const [idle, busy] = explanation.published.decision.backends;
+  assert.equal(idle?.prompts, null);
+  assert.ok(busy?.prompts && busy.prompts.tokens > 5000 && busy.prompts.freeRatio < 0.2);
+  const text = explainText(explanation, { full: true, color: false, columns: undefined });
+  assert.match(
+    text,
+    /Prompts: [\d,]+ tokens left of prompts without a first token \/ [\d,]+ a second = [\d.]+ s; 1 - /,
+  );
+  assert.match(text, /× 1 for load × 0\.1\d* beside its prompts = 0\.1/);
 });

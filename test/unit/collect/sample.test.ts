@@ -34,6 +34,7 @@ describe('a vLLM page', () => {
       kvUtilization: 0.25,
       finished: 17,
       latency: { sumSeconds: 42.5, count: 17 },
+      prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
     });
   });
 
@@ -48,6 +49,7 @@ describe('a vLLM page', () => {
       kvUtilization: 0.5,
       finished: 20,
       latency: { sumSeconds: 50, count: 20 },
+      prompts: { takenInTokens: 105_634, answeredTokens: 105_634 },
     });
   });
 
@@ -58,7 +60,14 @@ describe('a vLLM page', () => {
       kvUtilization: 0,
       finished: 0,
       latency: { sumSeconds: 0, count: 0 },
+      prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
     });
+  });
+
+  test('that has one of the two counters of prompts, or both', () => {
+    assert.equal(sampleOf(`${GAUGES}vllm:prompt_tokens_total 400\n`).prompts, undefined);
+    const both = `${GAUGES}vllm:prompt_tokens_total 400\nvllm:prefix_cache_queries_total 12400\n`;
+    assert.deepEqual(sampleOf(both).prompts, { takenInTokens: 12_400, answeredTokens: 400 });
   });
 
   test('counts the finished requests of every reason', () => {

@@ -70,6 +70,7 @@ describe('a page', () => {
       kvUtilization: 0.5,
       finished: 7,
       latency: { sumSeconds: 56, count: 7 },
+      prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
     });
     const lean = told['lean'] as { bytes: number };
     assert.ok(lean.bytes > 0 && lean.bytes < 2500);

@@ -156,3 +156,20 @@ test('every request finishes once, with all its tokens, and no limit is passed',
     { seed: 20_260_101, numRuns: 200 },
   );
 });
+
+test('a prompt counts as taken in with the end of its first step, and as a whole when it has its first token', () => {
+  const engine = new Engine(SETTINGS);
+  engine.add({ id: 1, promptTokens: 250, outputTokens: 3 }, 0);
+  const seen: (readonly [number, number])[] = [];
+  for (let step = 0; step < 4; step++) {
+    const { takenInTokens, promptTokens } = engine.counters;
+    seen.push([takenInTokens, promptTokens]);
+    engine.advance(engine.nextMs ?? Number.NaN);
+  }
+  assert.deepEqual(seen, [
+    [0, 0],
+    [250, 0],
+    [250, 0],
+    [250, 250],
+  ]);
+});

@@ -90,8 +90,9 @@ function productWords(
   { meanComputedWeight, weightScale }: DecisionExplanation,
 ): string {
   if (of.health === null) return 'Not in the assignment: no requests.';
-  const { configuredShare, capacity, loadFactor, computedWeight, weight } = of;
-  const product = `${figure(configuredShare)} configured × ${figure(capacity)} learned capacity × ${figure(loadFactor)} for load`;
+  const { configuredShare, capacity, loadFactor, prompts, computedWeight, weight } = of;
+  const beside = prompts === null ? '' : ` × ${figure(prompts.freeRatio)} beside its prompts`;
+  const product = `${figure(configuredShare)} configured × ${figure(capacity)} learned capacity × ${figure(loadFactor)} for load${beside}`;
   const computed = `${figure(computedWeight)} / ${figure(meanComputedWeight)} × ${figure(weightScale)}`;
   return `${product} → ${computed} = weight ${figure(weight)}`;
 }
