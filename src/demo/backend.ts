@@ -313,8 +313,11 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** Starts `count` backends on 127.83.0.1, 127.83.0.2, …; `each` adds options by index. */
-export function startBackends(
+/**
+ * Starts `count` backends on 127.83.0.1, 127.83.0.2, …; `each` adds options by index.
+ * @throws PlimsollError `io` when an address cannot be listened on; none of them runs then.
+ */
+export async function startBackends(
   count: number,
   each: (index: number) => Omit<BackendOptions, 'address'> = () => ({}),
 ): Promise<readonly SimulatedBackend[]> {
@@ -324,5 +327,10 @@ export function startBackends(
       address: `127.83.${Math.floor(index / 250)}.${(index % 250) + 1}`,
     }),
   );
-  return Promise.all(starts);
+  try {
+    return await Promise.all(starts);
+  } catch (error) {
+    await Promise.allSettled(starts.map(async (starting) => (await starting).stop()));
+    throw error;
+  }
 }

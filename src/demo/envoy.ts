@@ -47,33 +47,27 @@ export class Envoy {
   /**
    * Starts Envoy and waits until it says that it is ready.
    * @throws PlimsollError `io` when it ends before or is not ready in time; the message has the end of its log, and
-   * the log is kept. What the signal aborts throws its reason and leaves nothing.
+   * the log is kept, where it ran. What the signal aborts throws its reason and leaves nothing.
    */
   static async start(options: EnvoyOptions): Promise<Envoy> {
     const binary = options.binary ?? findEnvoy();
     const folder = await mkdtemp(join(tmpdir(), 'plimsoll-envoy-'));
     const extension = options.bootstrap.trimStart().startsWith('{') ? 'json' : 'yaml';
     const config = join(folder, `bootstrap.${extension}`);
-    await writeFile(config, options.bootstrap);
-    const child = launch(binary, config, folder, options);
+    let child: ChildProcess | undefined;
     try {
+      await writeFile(config, options.bootstrap);
+      child = launch(binary, config, folder, options);
       const admin = await waitUntilReady(child, folder, options);
       return new Envoy(admin, child, folder);
     } catch (error) {
-      await endChild(child, 0);
-      if (options.signal?.aborted) {
-        await rm(folder, { recursive: true, force: true });
-        throw error;
-      }
-      const log = await readFile(logOf(folder), 'utf8').catch(() => '');
-      const end = log.trimEnd().split('\n').slice(-5).join('\n');
-      throw new PlimsollError(
-        'io',
-        `${binary}: ${messageOf(error)}; its log, ${logOf(folder)}, ends\n${end}`,
-        {
-          cause: error,
-        },
-      );
+      if (child !== undefined) await endChild(child, 0);
+      const hasRun = child?.pid !== undefined;
+      const isAborted = options.signal?.aborted === true;
+      if (isAborted || !hasRun) await rm(folder, { recursive: true, force: true });
+      if (isAborted) throw error;
+      const log = hasRun ? `; its log, ${logOf(folder)}, ends\n${await endOfLog(folder)}` : '';
+      throw new PlimsollError('io', `${binary}: ${messageOf(error)}${log}`, { cause: error });
     }
   }
 
@@ -175,6 +169,11 @@ function hostPort({ address, port_value: port = 0 }: SocketAddress): string {
 
 function logOf(folder: string): string {
   return join(folder, 'envoy.log');
+}
+
+async function endOfLog(folder: string): Promise<string> {
+  const log = await readFile(logOf(folder), 'utf8').catch(() => '');
+  return log.trimEnd().split('\n').slice(-5).join('\n');
 }
 
 function adminAddressOf(folder: string): string {

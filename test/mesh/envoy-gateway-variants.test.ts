@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse, stringify } from 'yaml';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { TestCa } from '../support/pki.ts';
+import { startBackends } from '../support/voyage.ts';
 import { steadyPorts } from './steady-ports.ts';
 import { Client } from './client.ts';
 import { diagnosis, faultsIn } from './diagnosis.ts';
@@ -19,6 +21,7 @@ import { assertShares } from './shares.ts';
 const SERVER_NAME = 'plimsoll-xds.plimsoll.svc.cluster.local';
 
 const own = new GaugeBackend('127.0.93.9');
+const cleanups = new Cleanups();
 let folder = '';
 let port = 0;
 let backends: readonly GaugeBackend[] = [];
@@ -26,26 +29,21 @@ let plane: Plane;
 let client: Client;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-gateway-'));
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-gateway-'));
+  folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
   [port = 0] = await steadyPorts(1);
   client = new Client(port, 'llama.example');
-  await own.start();
-  backends = await twoBackends(93);
+  await startBackends([own], cleanups);
+  backends = await twoBackends(93, cleanups);
   const { cert, key } = await issueFor(SERVER_NAME);
-  plane = await Plane.start({
-    backends,
-    tls: {
-      certFile: await file('tls.crt', cert),
-      keyFile: await file('tls.key', key),
-      clientCaFile: undefined,
-    },
-  });
+  const tls = {
+    certFile: await file('tls.crt', cert),
+    keyFile: await file('tls.key', key),
+    clientCaFile: undefined,
+  };
+  plane = await cleanups.own(Plane.start({ backends, tls }), (started) => started.kill());
 });
-after(async () => {
-  await plane?.kill();
-  await Promise.all([own, ...backends].map((backend) => backend.stop()));
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => cleanups.run());
 
 async function issueFor(name: string): Promise<{ readonly cert: string; readonly key: string }> {
   const ca = await TestCa.create();

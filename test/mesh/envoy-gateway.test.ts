@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { TestCa } from '../support/pki.ts';
 import { steadyPorts } from './steady-ports.ts';
+import { startBackends } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type Answer, Client } from './client.ts';
 import { diagnosis, faultsIn } from './diagnosis.ts';
@@ -19,7 +21,7 @@ const CLUSTER = 'httproute/inference/llama/rule/0';
 
 /** What the gateway would send requests to without Plimsoll. */
 const own = new GaugeBackend('127.0.94.9');
-let folder = '';
+const cleanups = new Cleanups();
 let backends: readonly GaugeBackend[] = [];
 let plane: Plane;
 let gateway: EnvoyGateway;
@@ -27,22 +29,19 @@ let client: Client;
 let manifests: readonly Manifest[] = [];
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-gateway-'));
+  const made = mkdtemp(join(tmpdir(), 'plimsoll-gateway-'));
+  const folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
   const [port = 0, securePort = 0] = await steadyPorts(2);
-  await own.start();
-  backends = await twoBackends(94);
-  plane = await Plane.start({ backends });
+  await startBackends([own], cleanups);
+  backends = await twoBackends(94, cleanups);
+  plane = await cleanups.own(Plane.start({ backends }), (started) => started.kill());
   client = new Client(port, 'llama.example');
   manifests = await withTls(gatewayRecipe({ port, xdsPort: plane.xdsPort, own }), securePort);
-  gateway = await EnvoyGateway.start(folder, withoutPatches(), gatewaySettings());
+  const starting = EnvoyGateway.start(folder, withoutPatches(), gatewaySettings());
+  gateway = await cleanups.own(starting, (started) => started.stop());
   await gateway.passes(client);
 });
-after(async () => {
-  await gateway?.stop();
-  await plane?.kill();
-  await Promise.all([own, ...backends].map((backend) => backend.stop()));
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => cleanups.run());
 
 /** The same with a second listener, for TLS, patched as the comment in the file says. */
 async function withTls(plain: readonly Manifest[], port: number): Promise<Manifest[]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Envoy } from '../../src/demo/envoy.ts';
-import type { GaugeBackend } from '../support/gauge-backend.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Client } from './client.ts';
 import { diagnosis, faultsIn } from './diagnosis.ts';
@@ -11,15 +11,15 @@ import { Plane, twoBackends } from './plane.ts';
 
 const HOST = 'llama.inference.svc.cluster.local';
 
-let backends: readonly GaugeBackend[] = [];
+const cleanups = new Cleanups();
 let plane: Plane;
 let mesh: IstioMesh;
 let sidecar: Envoy;
 
 before(async () => {
-  backends = await twoBackends(96);
-  plane = await Plane.start({ backends });
-  mesh = await IstioMesh.start();
+  const backends = await twoBackends(96, cleanups);
+  plane = await cleanups.own(Plane.start({ backends }), (started) => started.kill());
+  mesh = await cleanups.own(IstioMesh.start(), (started) => started.stop());
   await mesh.cluster.apply(
     ...mesh.recipe(plane.xdsPort, 'envoy-filter.yaml', 'virtual-service.yaml', 'destination-rule.yaml'),
   );
@@ -27,11 +27,7 @@ before(async () => {
   const client = new Client(mesh.port, 'llama.inference');
   await client.until('a request to pass', ({ status }) => status === 200);
 });
-after(async () => {
-  await mesh?.stop();
-  await plane?.kill();
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+after(() => cleanups.run());
 
 const IDLE = { http: { idleTimeout: '4s' } };
 const CONFIG = { connectionPool: IDLE };

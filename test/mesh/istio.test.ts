@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { request } from 'undici';
 import type { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import type { GaugeBackend } from '../support/gauge-backend.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { Client } from './client.ts';
@@ -13,6 +14,7 @@ import { assertShares } from './shares.ts';
 
 const FILES = ['envoy-filter.yaml', 'destination-rule.yaml', 'virtual-service.yaml', 'gateway.yaml'];
 
+const cleanups = new Cleanups();
 let backends: readonly GaugeBackend[] = [];
 let plane: Plane;
 let mesh: IstioMesh;
@@ -22,9 +24,9 @@ let client: Client;
 let atGateway: Client;
 
 before(async () => {
-  backends = await twoBackends(95);
-  plane = await Plane.start({ backends });
-  mesh = await IstioMesh.start();
+  backends = await twoBackends(95, cleanups);
+  plane = await cleanups.own(Plane.start({ backends }), (started) => started.kill());
+  mesh = await cleanups.own(IstioMesh.start(), (started) => started.stop());
   client = new Client(mesh.port, 'llama.inference');
   atGateway = new Client(mesh.gatewayPort, 'llama.example');
   await mesh.cluster.apply(...mesh.recipe(plane.xdsPort, ...FILES));
@@ -32,11 +34,7 @@ before(async () => {
   gateway = await mesh.proxy('router', { istio: 'ingressgateway' });
   for (const one of [client, atGateway]) await one.until('a request to pass', ({ status }) => status === 200);
 });
-after(async () => {
-  await mesh?.stop();
-  await plane?.kill();
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+after(() => cleanups.run());
 
 /** How many sidecars a replica says that it has. */
 async function connections({ admin }: Plane): Promise<number> {

@@ -2,8 +2,9 @@ import { pino } from 'pino';
 import { App } from '../../src/app.ts';
 import type { Configuration, TlsFiles } from '../../src/core/model/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import type { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
-import { configure } from '../support/voyage.ts';
+import { configure, startBackends } from '../support/voyage.ts';
 
 const FULL = { queued: 500, running: 64, kv: 1, finished: 0 };
 const IDLE = { queued: 0, running: 0, kv: 0, finished: 0 };
@@ -66,13 +67,14 @@ function appOf(configuration: Configuration): App {
   return new App({ configuration, clock: systemClock, log: pino({ level: 'silent' }) });
 }
 
-/** Two backends on `127.0.NETWORK.1` and 2. */
-export async function twoBackends(network: number): Promise<readonly [GaugeBackend, GaugeBackend]> {
+/** Two backends on `127.0.NETWORK.1` and 2. @param cleanups end them */
+export async function twoBackends(
+  network: number,
+  cleanups: Cleanups,
+): Promise<readonly [GaugeBackend, GaugeBackend]> {
   const backends = [new GaugeBackend(`127.0.${network}.1`), new GaugeBackend(`127.0.${network}.2`)] as const;
-  for (const backend of backends) {
-    backend.moving = true;
-    await backend.start();
-  }
+  for (const backend of backends) backend.moving = true;
+  await startBackends(backends, cleanups);
   return backends;
 }
 

@@ -310,6 +310,16 @@ test('many backends have an address each', async () => {
   );
 });
 
+test('of many backends none is left when one cannot listen', async () => {
+  const [first, taken, last] = ['127.83.0.1', '127.83.0.2', '127.83.0.3'] as const;
+  const { port } = await start({ address: taken });
+  await assert.rejects(
+    startBackends(3, () => ({ port })),
+    { message: /^backend 127\.83\.0\.2:.* EADDRINUSE/ },
+  );
+  for (const address of [first, last]) assert.equal((await start({ address, port })).port, port);
+});
+
 test('an address that is not ours is an error that names it', async () => {
   await assert.rejects(start({ address: '192.0.2.1' }), {
     name: 'PlimsollError',
