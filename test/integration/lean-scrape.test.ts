@@ -52,7 +52,8 @@ describe("Python's Prometheus client, wired as vLLM wires it,", () => {
     assert.deepEqual([sampleOf(moved)?.queued, sampleOf(moved)?.finished], [9, 8]);
 
     const sizes = await collectedSizes(exporter.backend);
-    assert.ok(sizes[0]! > 38_000 && sizes[1]! > 38_000 && sizes[2]! < 2500, sizes.join());
+    // the comparison comes between the first two runs or after the second, as time allows
+    assert.ok(sizes[0]! > 38_000 && sizes.at(-1)! < 2500, sizes.join());
   });
 
   test('is read in full in several processes, where its filter gives an empty page', async () => {

@@ -8,6 +8,8 @@ import { getHeapCodeStatistics, getHeapStatistics, setFlagsFromString } from 'no
 import { runInNewContext } from 'node:vm';
 
 const path = process.env['PLIMSOLL_SOAK_SOCKET'] ?? '';
+// V8 makes machine code of a function after this many bytes of bytecode; 67,584 if nothing is said. See test/soak/README.md
+setFlagsFromString('--interrupt-budget=4000');
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 
