@@ -113,6 +113,7 @@ export function observePace(
 /**
  * How much of the time until the next weights a backend has left beside the prompts that it has. A long prompt keeps
  * all that come after it waiting until it is computed, though nothing else may be heavy there.
+ * @param lagSeconds how old the page is already when it is read
  * @returns undefined: it has none, its engine does not tell, it is not known yet how fast prompts are computed, or they
  *   are over before the next weights
  */
@@ -120,9 +121,11 @@ export function promptBasisOf(
   backlog: PromptBacklog | undefined,
   tokensPerSecond: number | undefined,
   intervalSeconds: number,
+  lagSeconds: number,
 ): PromptBasis | undefined {
   const { tokens } = backlog ?? { tokens: 0 };
-  if (tokens === 0 || tokensPerSecond === undefined || intervalSeconds > LONGEST_SECONDS) return undefined;
+  if (tokens === 0 || tokensPerSecond === undefined) return undefined;
+  if (intervalSeconds + lagSeconds > LONGEST_SECONDS) return undefined;
   const seconds = tokens / tokensPerSecond;
   return { tokens, tokensPerSecond, seconds, free: Math.max(LEAST_FREE, 1 - seconds / intervalSeconds) };
 }

@@ -163,6 +163,7 @@ function weighAdaptively(
           memory.prompts,
           tokensPerSecondOf(input.promptPace, at(roster.shares, index)),
           intervalSeconds,
+          input.lagSeconds,
         )
       : undefined,
   );

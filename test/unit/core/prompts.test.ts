@@ -130,13 +130,14 @@ test('without a pace a backlog is as long as it may be, and stays', () => {
 });
 
 test('the weight falls with the part of the interval that the prompts take, to a tenth', () => {
-  const free = (tokens: number, intervalSeconds: number): number | undefined =>
-    promptBasisOf({ tokens, computed: 0, settled: 0 }, PACE, intervalSeconds)?.free;
+  const free = (tokens: number, intervalSeconds: number, lagSeconds = 0): number | undefined =>
+    promptBasisOf({ tokens, computed: 0, settled: 0 }, PACE, intervalSeconds, lagSeconds)?.free;
   assert.equal(free(2500, 1), 0.75);
   assert.equal(free(2500, 2), 0.875);
   assert.equal(free(25_000, 1), 0.1);
   assert.equal(free(0, 1), undefined);
   assert.equal(free(25_000, 2.5), undefined, 'all is over before the next weights');
+  assert.equal(free(25_000, 1, 1.5), undefined, 'what the page shows is over before it is read');
 });
 
 test('nothing is made of prompts before it is known how fast they are computed', () => {
@@ -150,8 +151,8 @@ test('nothing is made of prompts before it is known how fast they are computed',
   assert.equal(tokensPerSecondOf({ tokens: 40_000, seconds: 4 }, 1), undefined);
   assert.equal(tokensPerSecondOf({ tokens: 0, seconds: 10 }, 1), undefined, 'nothing is ever answered');
   assert.equal(tokensPerSecondOf({ tokens: 100_000, seconds: 10 }, 0), undefined);
-  assert.equal(promptBasisOf({ tokens: 12_000, computed: 0, settled: 0 }, undefined, 1), undefined);
-  assert.equal(promptBasisOf(undefined, PACE, 1), undefined);
+  assert.equal(promptBasisOf({ tokens: 12_000, computed: 0, settled: 0 }, undefined, 1, 0), undefined);
+  assert.equal(promptBasisOf(undefined, PACE, 1, 0), undefined);
 });
 
 /** Four equal backends; the first has a prompt of 6,000 tokens every other second, which takes it that second. */
