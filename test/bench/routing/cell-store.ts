@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CellResult, CellSpec, Scenario } from './model.ts';
+import type { ArmName, CellResult, CellSpec, Scenario } from './model.ts';
 
 /** A finished cell and the version of the product that it measured. */
 export interface StoredCell {
@@ -22,7 +22,7 @@ const FORMAT = 1;
  */
 export class CellStore {
   readonly #folder: string;
-  readonly #product: string;
+  readonly #productOf: (arm: ArmName) => string;
   readonly #others: boolean;
   readonly #warn: (line: string) => void;
   /** By product and name of the file; undefined: there is none that can be read. */
@@ -30,23 +30,24 @@ export class CellStore {
   #products: readonly string[] | undefined;
 
   /**
+   * @param options.productOf the version that an arm measures now
    * @param options.others where the product's own version has no such cell, takes that of the version which was
    *   measured last
    */
   constructor(options: {
     readonly folder: string;
-    readonly product: string;
+    readonly productOf: (arm: ArmName) => string;
     readonly others: boolean;
     readonly warn: (line: string) => void;
   }) {
     this.#folder = options.folder;
-    this.#product = options.product;
+    this.#productOf = options.productOf;
     this.#others = options.others;
     this.#warn = options.warn;
   }
 
   get(spec: CellSpec): StoredCell | undefined {
-    for (const product of this.#searched()) {
+    for (const product of this.#searched(this.#productOf(spec.arm))) {
       const stored = this.#read(product, fileNameOf(spec));
       if (stored !== undefined) return stored;
     }
@@ -55,25 +56,27 @@ export class CellStore {
 
   /** Whole or not at all: a run that ends in the middle leaves no half a file. */
   save(spec: CellSpec, result: CellResult): void {
-    const folder = join(this.#folder, this.#product);
+    const product = this.#productOf(spec.arm);
+    const folder = join(this.#folder, product);
     mkdirSync(folder, { recursive: true });
     const path = join(folder, fileNameOf(spec));
-    const file: CellFile = { format: FORMAT, product: this.#product, spec, result };
+    const file: CellFile = { format: FORMAT, product, spec, result };
     writeFileSync(`${path}.part`, `${JSON.stringify(file)}\n`);
     renameSync(`${path}.part`, path);
-    this.#known.set(join(this.#product, fileNameOf(spec)), { product: this.#product, result });
+    this.#known.set(join(product, fileNameOf(spec)), { product, result });
   }
 
   /** Of the product's own version, so that it is played again. */
   forget(spec: CellSpec): void {
-    rmSync(join(this.#folder, this.#product, fileNameOf(spec)), { force: true });
-    this.#known.delete(join(this.#product, fileNameOf(spec)));
+    const key = join(this.#productOf(spec.arm), fileNameOf(spec));
+    rmSync(join(this.#folder, key), { force: true });
+    this.#known.delete(key);
   }
 
-  #searched(): readonly string[] {
-    if (!this.#others) return [this.#product];
-    this.#products ??= [this.#product, ...foldersOf(this.#folder).filter((name) => name !== this.#product)];
-    return this.#products;
+  #searched(own: string): readonly string[] {
+    if (!this.#others) return [own];
+    this.#products ??= foldersOf(this.#folder);
+    return [own, ...this.#products.filter((name) => name !== own)];
   }
 
   #read(product: string, name: string): StoredCell | undefined {

@@ -23,6 +23,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { EXIT, messageOf, PlimsollError } from '../../../src/runtime/errors.ts';
+import { armOf } from './arm.ts';
 import { builtPlimsoll } from './built-plimsoll.ts';
 import { CellStore } from './cell-store.ts';
 import { reportToMarkdown } from './markdown.ts';
@@ -66,8 +67,9 @@ interface Options {
 }
 
 async function run(options: Options): Promise<number> {
-  const product = productVersion();
-  const store = new CellStore({ folder: FOLDER, product, others: options.keepGoing, warn: say });
+  const products = { envoy: productVersion('envoy'), plimsoll: productVersion('plimsoll') };
+  const productOf = (arm: ArmName): string => products[armOf(arm).kind];
+  const store = new CellStore({ folder: FOLDER, productOf, others: options.keepGoing, warn: say });
   const plan = new Plan(options.selection, (spec) => store.get(spec));
   const progress = new Progress({ plan, jobs: options.jobs, say, now: () => performance.now() / 1_000 });
   if (options.retryDisturbed) for (const spec of plan.disturbed()) store.forget(spec);
@@ -83,7 +85,7 @@ async function run(options: Options): Promise<number> {
     say(
       `${disturbed} cells are disturbed: on a quiet machine, or with fewer --jobs, --retry-disturbed plays them again`,
     );
-  const report = reportOf(plan.rows(), product);
+  const report = reportOf(plan.rows(), productOf);
   process.stdout.write(options.json ? reportToJson(report) : reportToMarkdown(report));
   if (options.picture !== undefined) writePicture(options.picture, pictureOf(report));
   const missed = report.goals.some(({ status }) => status === 'missed');

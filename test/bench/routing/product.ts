@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Arm } from './arm.ts';
 
 /** Of the repository. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -36,13 +37,19 @@ export const BESIDE: ReadonlySet<string> = new Set(
 /** What `npm run build` makes of the locked dependencies is not here on a fresh checkout, and would say nothing new. */
 const GENERATED = join('protos', 'generated');
 
+/** All of `src` that an arm of Envoy alone runs: no control plane is started for it. */
+const OF_ENVOY = ['commands/bootstrap.ts', 'config/', 'demo/', 'runtime/', 'xds/'].map((name) =>
+  join('src', name),
+);
+
 /**
- * The version of what is measured: 12 hexadecimal digits over the contents of the product, its locked dependencies and
- * the part of the bench that plays a cell. A commit that touches only documents keeps it, an edit without commit does not.
+ * The version of what is measured in an arm: 12 hexadecimal digits over the contents of the product, its locked
+ * dependencies and the part of the bench that plays a cell. A commit that touches only documents keeps it, an edit without
+ * commit does not; one of the weight rule keeps that of Envoy alone.
  */
-export function productVersion(): string {
+export function productVersion(kind: Arm['kind']): string {
   const hash = createHash('sha256');
-  for (const file of measuredFiles())
+  for (const file of measuredFiles(kind))
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(ROOT, file)))
@@ -51,11 +58,13 @@ export function productVersion(): string {
 }
 
 /** Of which {@link productVersion} is, in the order in which they count. */
-export function measuredFiles(): readonly string[] {
+export function measuredFiles(kind: Arm['kind'] = 'plimsoll'): readonly string[] {
   const files = ['src', 'protos', BENCH].flatMap(filesBelow);
+  const isRun = (file: string): boolean =>
+    kind === 'plimsoll' || !file.startsWith('src') || OF_ENVOY.some((part) => file.startsWith(part));
   return [
     'package-lock.json',
-    ...files.filter((file) => !BESIDE.has(file) && dirname(file) !== GENERATED).toSorted(),
+    ...files.filter((file) => !BESIDE.has(file) && dirname(file) !== GENERATED && isRun(file)).toSorted(),
   ];
 }
 

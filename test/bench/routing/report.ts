@@ -16,7 +16,7 @@ const COMMIT_DIGITS = 10;
  * those of 503s of all attempts.
  */
 export interface Report {
-  /** The version of the product that stands here, see `productVersion`. */
+  /** The version of the product that stands here, as arms of Plimsoll measure it; see `productVersion`. */
   readonly product: string;
   readonly commits: readonly string[];
   readonly cores: readonly number[];
@@ -36,7 +36,7 @@ export interface RowReport {
   readonly seeds: readonly number[];
   /** On the offered rate; below 1 where a disturbed cell was run again. */
   readonly rateFactors: readonly number[];
-  /** Versions of the product other than {@link Report.product} that cells of the row measured. */
+  /** Versions of the product other than the one that stands here that cells of the row measured. */
   readonly otherProducts: readonly string[];
   readonly disturbed: readonly { readonly seed: number; readonly reasons: readonly string[] }[];
   /** Absent where no cell counts. */
@@ -79,17 +79,20 @@ export interface ControlPlaneReport {
   readonly cpu: number;
 }
 
-export function reportOf(rows: readonly Row[], product: string): Report {
+/** @param productOf the version that an arm measures now */
+export function reportOf(rows: readonly Row[], productOf: (arm: ArmName) => string): Report {
   const played = rows.filter(({ cells, disturbed }) => cells.length + disturbed.length > 0);
   const cells = played.flatMap((row) => [...row.cells, ...row.disturbed]);
   const scenarios = [...new Set(played.map(({ scenario }) => scenario))];
   return {
-    product,
+    product: productOf('adaptive'),
     commits: [...new Set(cells.map(commitText))],
     cores: [...new Set(cells.map(({ cores }) => cores))],
     scenarios: scenarios.map((scenario) => ({
       scenario,
-      rows: played.filter((row) => row.scenario === scenario).map((row) => rowReportOf(row, played, product)),
+      rows: played
+        .filter((row) => row.scenario === scenario)
+        .map((row) => rowReportOf(row, played, productOf(row.arm))),
     })),
     goals: judge(GOALS, played),
   };

@@ -12,6 +12,12 @@ const TIMES = {
   long: { warmUpSeconds: 15, seconds: 60 },
 } as const;
 
+/**
+ * A lasting overload of requests that stay for 8 s: they take most of 40 s to fill the slots, and only then begin to wait.
+ * Until then all arms are alike.
+ */
+const LONG_OVERLOAD = { warmUpSeconds: 45, seconds: 150 } as const;
+
 const QUICK = { warmUpSeconds: 6, seconds: 25 } as const;
 
 const BACKENDS = 8;
@@ -27,6 +33,7 @@ const OVERLOAD_ARMS: readonly ArmName[] = [...HEADLINE_ARMS, 'adaptive-marks'];
 const EVERY_COUNT = [1, USUAL_SIDECARS, 16] as const;
 
 type Stay = Scenario['stay'];
+type Times = Pick<Scenario, 'warmUpSeconds'> & { readonly seconds: number };
 /** A scenario without what its stay decides. */
 type Sketch = Omit<Scenario, 'stay' | 'backends' | 'warmUpSeconds' | 'stretches'> & {
   readonly backends?: number;
@@ -36,6 +43,8 @@ type Sketch = Omit<Scenario, 'stay' | 'backends' | 'warmUpSeconds' | 'stretches'
   readonly load: number | ((seconds: number) => readonly Stretch[]);
   /** With the long stay; missing: those of the headline. */
   readonly longArms?: readonly ArmName[];
+  /** With the long stay; missing: those of every scenario. */
+  readonly longTimes?: Times;
   /** Numbers of sidecars with the short stay; the long one has the usual number. */
   readonly sidecars?: readonly number[];
 };
@@ -89,6 +98,7 @@ const SKETCHES: readonly Sketch[] = [
     name: 'overload-1.2',
     title: 'overload of 1.2, then 0.6',
     load: overload(1.2),
+    longTimes: LONG_OVERLOAD,
     arms: OVERLOAD_ARMS,
     longArms: OVERLOAD_ARMS,
   },
@@ -96,6 +106,7 @@ const SKETCHES: readonly Sketch[] = [
     name: 'overload-1.5',
     title: 'overload of 1.5, then 0.6',
     load: overload(1.5),
+    longTimes: LONG_OVERLOAD,
     arms: ARMS,
     longArms: ARMS,
     sidecars: EVERY_COUNT,
@@ -104,6 +115,7 @@ const SKETCHES: readonly Sketch[] = [
     name: 'overload-2',
     title: 'overload of 2, then 0.6',
     load: overload(2),
+    longTimes: LONG_OVERLOAD,
     arms: OVERLOAD_ARMS,
     longArms: OVERLOAD_ARMS,
   },
@@ -223,12 +235,8 @@ export function judgedSeconds(scenario: Scenario): number {
   return countedSeconds({ ...scenario, stretches: overloaded }) || countedSeconds(scenario);
 }
 
-function scenarioOf(
-  sketch: Sketch,
-  stay: Stay,
-  times: (typeof TIMES)[Stay] | typeof QUICK = TIMES[stay],
-): Scenario {
-  const { load, stays: _stays, longArms, sidecars, arms, ...rest } = sketch;
+function scenarioOf(sketch: Sketch, stay: Stay, times: Times = timesOf(sketch, stay)): Scenario {
+  const { load, stays: _stays, longArms, longTimes: _longTimes, sidecars, arms, ...rest } = sketch;
   const { warmUpSeconds, seconds } = times;
   return {
     ...rest,
@@ -241,6 +249,10 @@ function scenarioOf(
     arms: (stay === 'short' ? arms : longArms) ?? HEADLINE_ARMS,
     sidecars: stay === 'short' && sidecars !== undefined ? sidecars : [USUAL_SIDECARS],
   };
+}
+
+function timesOf({ longTimes }: Sketch, stay: Stay): Times {
+  return (stay === 'long' ? longTimes : undefined) ?? TIMES[stay];
 }
 
 function overload(load: number): (seconds: number) => readonly Stretch[] {

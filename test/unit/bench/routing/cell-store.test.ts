@@ -64,5 +64,5 @@ function folderOf(t: TestContext): string {
 }
 
 function storeOf(folder: string, product: string, others = false, warnings: string[] = []): CellStore {
-  return new CellStore({ folder, product, others, warn: (line) => warnings.push(line) });
+  return new CellStore({ folder, productOf: () => product, others, warn: (line) => warnings.push(line) });
 }

@@ -5,8 +5,19 @@ import { test } from 'node:test';
 import { BESIDE, measuredFiles, productVersion } from '../../../bench/routing/product.ts';
 
 test('one version for one state of the files', () => {
-  assert.match(productVersion(), /^[0-9a-f]{12}$/);
-  assert.equal(productVersion(), productVersion());
+  assert.match(productVersion('plimsoll'), /^[0-9a-f]{12}$/);
+  assert.equal(productVersion('plimsoll'), productVersion('plimsoll'));
+});
+
+test('the version of Envoy alone does not depend on the weight rule, but on engine, load and sidecars', () => {
+  assert.notEqual(productVersion('envoy'), productVersion('plimsoll'));
+  const files = measuredFiles('envoy');
+  assert.deepEqual(
+    files.filter((file) => file.startsWith('src/core/')),
+    [],
+  );
+  for (const file of ['src/demo/engine.ts', 'src/commands/bootstrap.ts', 'test/bench/routing/trace.ts'])
+    assert.ok(files.includes(file), file);
 });
 
 test('every file that is left out is there', () => {

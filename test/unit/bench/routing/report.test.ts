@@ -16,17 +16,17 @@ const IN_TIME: Partial<Record<ArmName, number>> = {
 };
 
 test('the tables', () => {
-  const report = reportOf(madeRows(), 'made');
+  const report = reportOf(madeRows(), () => 'made');
   assertGolden('bench/routing/report.md', reportToMarkdown(report));
 });
 
 test('the picture', () => {
-  const picture = pictureOf(reportOf(madeRows(), 'made'));
+  const picture = pictureOf(reportOf(madeRows(), () => 'made'));
   assertGolden('bench/routing/picture.svg', picture!);
 });
 
 test('the JSON holds every figure, the infinite ones as text', () => {
-  const report = reportOf(madeRows(), 'made');
+  const report = reportOf(madeRows(), () => 'made');
   const parsed = JSON.parse(reportToJson(report)) as Report;
   const overload = parsed.scenarios.find(({ scenario }) => scenario.name === 'overload-1.5')!;
   assert.equal(overload.rows[0]?.figures?.recovery, 'Infinity');
@@ -37,21 +37,21 @@ test('the JSON holds every figure, the infinite ones as text', () => {
 test('cells that only were disturbed are shown as that', () => {
   const scenario = scenarioOf('equal-0.6');
   const row = rowOf(scenario, 'adaptive', { disturbed: ['processor 95 % busy'] });
-  const text = reportToMarkdown(reportOf([row], 'made'));
+  const text = reportToMarkdown(reportOf([row], () => 'made'));
   assert.match(text, /^\| \*\*Plimsoll\*\* ‡ \| disturbed \|$/m);
   assert.match(text, /^- ‡ Plimsoll: seed 1 is left out: processor 95 % busy$/m);
 });
 
 test('arms that were disturbed alike share a note', () => {
   const rows = HEADLINE_ARMS.map((arm) => rowOf(scenarioOf('equal-0.6'), arm, { disturbed: ['busy'] }));
-  const notes = reportToMarkdown(reportOf(rows, 'made')).match(/^- .*$/gm);
+  const notes = reportToMarkdown(reportOf(rows, () => 'made')).match(/^- .*$/gm);
   assert.deepEqual(notes, ['- ‡ ROUND_ROBIN; LEAST_REQUEST; Plimsoll: seed 1 is left out: busy']);
 });
 
 test('a checkout with changes is marked beside its commit', () => {
   const row = rowOf(scenarioOf('equal-0.6'), 'adaptive');
   const cells = row.cells.map((cell) => ({ ...cell, commit: '0123456789abcdef', changed: true }));
-  const text = reportToMarkdown(reportOf([row, { ...row, arm: 'round-robin', cells }], 'made'));
+  const text = reportToMarkdown(reportOf([row, { ...row, arm: 'round-robin', cells }], () => 'made'));
   assert.match(text, /^Commit 0123abc, 0123456789 with changes, version made /);
 });
 
@@ -59,7 +59,7 @@ test('each number of sidecars has a table', () => {
   const rows = [1, 4].flatMap((sidecars) =>
     HEADLINE_ARMS.map((arm) => ({ ...rowOf(scenarioOf('equal-0.85'), arm), sidecars })),
   );
-  const text = reportToMarkdown(reportOf(rows, 'made'));
+  const text = reportToMarkdown(reportOf(rows, () => 'made'));
   assert.deepEqual(text.match(/^\d+ sidecars?, .*$/gm), [
     '1 sidecar, 3 seeds of 50 s:',
     '4 sidecars, 3 seeds of 50 s:',
@@ -75,23 +75,23 @@ test('a goal of many scenarios tells how many met it, and names those that misse
     row.scenario.name === 'low-rate' ? { ...row, cells: row.cells.map(withOneRefused) } : row,
   );
   const line = /^\| no 503 up to 0.85 .*$/m;
-  assert.match(reportToMarkdown(reportOf(rows, 'made')).match(line)![0], /\| 6 scenarios: none \|/);
+  assert.match(reportToMarkdown(reportOf(rows, () => 'made')).match(line)![0], /\| 6 scenarios: none \|/);
   assert.match(
-    reportToMarkdown(reportOf(refused, 'made')).match(line)![0],
+    reportToMarkdown(reportOf(refused, () => 'made')).match(line)![0],
     /\| 5 scenarios: none \| \*\*`low-rate`: under 0.05 %\*\* \|/,
   );
 });
 
 test('cells of another version of the product are never mixed in silently', () => {
   const row = { ...rowOf(scenarioOf('equal-0.6'), 'adaptive'), products: ['old'] };
-  const text = reportToMarkdown(reportOf([row], 'new'));
+  const text = reportToMarkdown(reportOf([row], () => 'new'));
   assert.match(text, /\*\*Mixed:\*\*/);
   assert.match(text, /\| \*\*Plimsoll\*\* † \|/);
-  assert.doesNotMatch(reportToMarkdown(reportOf([row], 'old')), /Mixed|†/);
+  assert.doesNotMatch(reportToMarkdown(reportOf([row], () => 'old')), /Mixed|†/);
 });
 
 test('nothing finished: no table, no picture', () => {
-  const report = reportOf([{ ...rowOf(scenarioOf('equal-0.6'), 'adaptive'), cells: [] }], 'made');
+  const report = reportOf([{ ...rowOf(scenarioOf('equal-0.6'), 'adaptive'), cells: [] }], () => 'made');
   assert.equal(reportToMarkdown(report), 'No finished cells.\n');
   assert.equal(pictureOf(report), undefined);
 });
