@@ -1,5 +1,5 @@
 /**
- * What the control plane needs, as it is built: `npm run bench:footprint`.
+ * What the control plane needs, as it is built and with what its image gives Node: `npm run bench:footprint`.
  *
  *     --only start,idle,memory   only those
  *     --seconds 60               that idle processor time is measured over
@@ -22,6 +22,7 @@ import { sleep, systemClock } from '../../src/runtime/clock.ts';
 import { configurationOf, GROUP } from '../faults/configuration.ts';
 import { Fleet } from '../soak/fleet.ts';
 import { Sidecars } from '../soak/sidecars.ts';
+import { imageNodeOptions } from '../support/image.ts';
 import { freePorts } from '../support/ports.ts';
 import { builtPlimsoll } from './routing/built-plimsoll.ts';
 import { processorSeconds } from './routing/processor-time.ts';
@@ -52,6 +53,7 @@ const { values } = parseArgs({
   },
 });
 const program = values.program ?? builtPlimsoll();
+const env = { NODE_OPTIONS: imageNodeOptions().join(' ') };
 console.error(
   `${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ` +
     `load ${loadavg()[0]?.toFixed(2)} before the run`,
@@ -78,7 +80,7 @@ async function startToReady(): Promise<Row> {
   await withFleet(BACKENDS, async (config) => {
     for (let start = 0; start < STARTS; start++) {
       const startedMs = systemClock.now();
-      const plane = await ControlPlane.start({ config, program });
+      const plane = await ControlPlane.start({ config, program, env });
       seconds.push((systemClock.now() - startedMs) / 1000);
       processor.push(processorSeconds([plane.pid]));
       await plane.kill();
@@ -98,7 +100,7 @@ async function idleProcessor(): Promise<Row> {
   const backends = await startBackends(IDLE_BACKENDS);
   try {
     return await withConfiguration(backends, async (config, xdsPort) => {
-      const plane = await ControlPlane.start({ config, program });
+      const plane = await ControlPlane.start({ config, program, env });
       const sidecars = await Sidecars.start(1, xdsPort, GROUP);
       await sleep(systemClock, WARM_MS);
       const before = processorSeconds([plane.pid]);
@@ -122,7 +124,7 @@ async function idleProcessor(): Promise<Row> {
 /** With load that moves, so that each collection is followed by a push. */
 function memory(): Promise<Row> {
   return withFleet(BACKENDS, async (config, xdsPort) => {
-    const plane = await ControlPlane.start({ config, program });
+    const plane = await ControlPlane.start({ config, program, env });
     const sidecars = await Sidecars.start(SIDECARS, xdsPort, GROUP);
     await sleep(systemClock, 60_000 * Number(values.minutes));
     const resident: number[] = [];

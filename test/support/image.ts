@@ -27,6 +27,13 @@ export async function makeImage(
   return { app: folderOf(folder, last.name), stage: last };
 }
 
+/** What the image gives Node, beside the program. */
+export function imageNodeOptions(): readonly string[] {
+  const { instructions } = readDockerfile(readFileSync(DOCKERFILE, 'utf8')).at(-1) ?? assert.fail('no stage');
+  const entry = instructions.find(({ name }) => name === 'ENTRYPOINT')?.text ?? assert.fail('no ENTRYPOINT');
+  return (JSON.parse(entry) as readonly string[]).filter((word) => word.startsWith('--'));
+}
+
 async function makeStage(folder: string, stage: ImageStage): Promise<void> {
   const app = folderOf(folder, stage.name);
   mkdirSync(app, { recursive: true });
