@@ -114,6 +114,7 @@ function explainDecision(
     saturation: basis.saturation === undefined ? null : explainSaturation(basis.saturation),
     admission: explainAdmission(decision.admission, decision.computed.dropShare),
     signals: basis.signals,
+    mostQueuedInMeans: basis.mostQueued ?? null,
     speed: basis.speed === undefined ? null : explainSpeed(basis.speed),
     meanCapacity: basis.meanCapacity,
     meanScore: basis.meanScore ?? null,

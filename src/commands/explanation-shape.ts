@@ -227,6 +227,7 @@ const decision = objectOf({
   signals: listOf(signal),
   speed: orNull(speed),
   meanCapacity: aNumber,
+  mostQueuedInMeans: orNull(aNumber),
   meanScore: orNull(aNumber),
   loadFactorBounds: orNull(
     objectOf({ least: aNumber, most: aNumber } satisfies Fields<{ least: number; most: number }>),

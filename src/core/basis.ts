@@ -21,6 +21,7 @@ export function groupBasisOf(outcome: Outcome): GroupBasis {
     envoyLbPolicy: group.envoyLbPolicy,
     saturation: settings?.balance.saturation,
     signals: signalBases(outcome),
+    mostQueued: weighing.loads?.mostQueued,
     gain: weighing.gainBasis,
     speed: usesCapacity(outcome) ? weighing.capacities.speeds.basis : undefined,
     meanCapacity: usesCapacity(outcome) ? meanCapacity(outcome) : 1,

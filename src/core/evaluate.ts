@@ -17,7 +17,7 @@ import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
 import { observePace, tokensPerSecondOf } from './prompts.ts';
-import { configuredPublication, nextPublication, proposalOf } from './publication.ts';
+import { configuredPublication, nextPublication, proposalOf, unhealthyOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
 import { shed } from './shedding.ts';
@@ -102,6 +102,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
+  const out = unhealthyOf(before.published);
   const paces = observePaces(learned.paces, progresses, counts, times);
   const promptPace = observePace(
     before.promptPace,
@@ -122,7 +123,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     freshness,
     capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
-    learns: (index) => closed && counts(index),
+    learns: (index) => closed && counts(index) && !out.has(at(roster.backends, index).id),
     zones: preference.zones,
     trusts: trust.values,
     promptPace,

@@ -19,6 +19,8 @@ export interface Loads {
   readonly inside: Float64Array;
   /** Over the backends with a usable sample; values put in for others are never in it. */
   readonly means: Load;
+  /** What a longer queue counts as in the means; undefined: nobody has one. */
+  readonly mostQueued: number | undefined;
 }
 
 /** Which metrics every backend with a usable sample has. What one engine lacks is compared for none. */
@@ -67,7 +69,9 @@ export function loadsOf(
   const parts = trusts.every((trust) => trust === 1)
     ? shares
     : shares.map((share, index) => share * at(trusts, index));
-  const means = { queued: meanOf(queued, parts), kv: meanOf(kv, parts), running: meanOf(running, parts) };
+  const mostQueued = mostOf(queued);
+  const counted = mostQueued === undefined ? queued : queued.map((waiting) => Math.min(waiting, mostQueued));
+  const means = { queued: meanOf(counted, parts), kv: meanOf(kv, parts), running: meanOf(running, parts) };
   for (let index = 0; index < shares.length; index++) {
     if (!isUsable(at(uses, index))) continue;
     const trust = at(trusts, index);
@@ -81,10 +85,23 @@ export function loadsOf(
     kv,
     inside,
     means: { queued: means.queued, kv: means.kv, inside: means.queued + means.running },
+    mostQueued,
   };
   putIn(loads, uses, 'mean', loads.means);
   putIn(loads, uses, 'worst', worstOf(loads, uses));
   return loads;
+}
+
+/**
+ * One backend that is stuck, or out and draining, must not make all others seem equally light: in the means a queue
+ * counts as 4 and two medians at most. Of an even number the lower one of the two in the middle.
+ * @returns undefined: nobody has more
+ */
+function mostOf(queued: Float64Array): number | undefined {
+  const known = queued.filter((waiting) => !Number.isNaN(waiting)).sort();
+  if (known.length === 0) return undefined;
+  const most = 4 + 2 * at(known, (known.length - 1) >> 1);
+  return at(known, known.length - 1) > most ? most : undefined;
 }
 
 function believed(value: number, mean: number, trust: number): number {

@@ -2,7 +2,7 @@ import { at } from './at.ts';
 import { integerWeights, type Proposal } from './dither.ts';
 import { drainingEndpoints } from './draining.ts';
 import type { Assignment, EndpointHealth } from './model/assignment.ts';
-import type { Backend } from './model/backend.ts';
+import type { Backend, BackendId } from './model/backend.ts';
 import type { PublishReason } from './model/decision.ts';
 import type { ServerGroup } from './model/server-group.ts';
 import { byAddressThenPort, type Roster } from './roster.ts';
@@ -66,6 +66,12 @@ export function publicationOf({ name, mesh }: Told, proposal: Proposal, before?:
   const all = draining.length === 0 ? endpoints : [...endpoints, ...draining].sort(byAddressThenPort);
   const assignment = { serverGroup: name, endpoints: all, dropShare: proposal.dropShare };
   return { ...proposal, assignment: mesh === 'Istio' ? { ...assignment, mesh } : assignment };
+}
+
+/** Those that sidecars send nothing to: what their gauges show answers to no weight. */
+export function unhealthyOf(published: Proposal | undefined): ReadonlySet<BackendId> {
+  const { backends = [], health = [] } = published ?? {};
+  return new Set(backends.filter((_, position) => at(health, position) === 'UNHEALTHY').map(({ id }) => id));
 }
 
 /** Why this proposal should go out; undefined: what is published is near enough. */

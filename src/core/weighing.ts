@@ -140,10 +140,11 @@ function weighAdaptively(
   const { settings, roster, memories, freshness, learns, trusts, zones } = input;
   const differences = deviations(loads, signals);
   const own = (index: number): boolean => isUsable(at(freshness.uses, index));
+  const pupil = (index: number): boolean => own(index) && learns(index);
   const teaching =
     zones === undefined
-      ? differences
-      : withinZones(zones, differences, zoneMeans(zones, differences, roster.shares, own));
+      ? amongThemselves(differences, roster.shares, pupil, own)
+      : withinZones(zones, differences, zoneMeans(zones, differences, roster.shares, pupil));
   const { intervalSeconds } = settings.collect;
   const { residuals, speeds } = input.capacities;
   const isCounted = (index: number): boolean => isMeasured(at(memories, index));
@@ -173,6 +174,31 @@ function weighAdaptively(
       share * at(capacities.products, index) * at(factors, index) * (prompts[index]?.free ?? 1),
   );
   return { ...unweighed(weights, capacities), deviations: differences, factors, prompts };
+}
+
+/**
+ * What those that learn are compared with: themselves, where others are left out. One that is out and full makes all
+ * others lighter than the mean, and would teach them for as long as it is that they cope with more.
+ */
+function amongThemselves(
+  deviations: Float64Array,
+  shares: Float64Array,
+  learns: (index: number) => boolean,
+  counts: (index: number) => boolean,
+): Float64Array {
+  let sum = 0;
+  let total = 0;
+  let everybody = true;
+  for (let index = 0; index < deviations.length; index++) {
+    if (!counts(index)) continue;
+    if (!learns(index)) everybody = false;
+    else {
+      // one that is far off is its own affair
+      sum += at(shares, index) * Math.min(1, Math.max(-1, at(deviations, index)));
+      total += at(shares, index);
+    }
+  }
+  return everybody || total === 0 ? deviations : deviations.map((deviation) => deviation - sum / total);
 }
 
 function weighLinearly(input: WeighingInput, scores: Float64Array, gain: number): Weighing {

@@ -88,6 +88,7 @@ export function groupDecision(
       envoyLbPolicy: 'LeastRequest',
       saturation: undefined,
       signals: [],
+      mostQueued: undefined,
       gain: undefined,
       speed: undefined,
       meanCapacity: 1,

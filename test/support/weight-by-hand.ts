@@ -46,8 +46,12 @@ class LoadByHand {
       const shares = sum(known.map(({ share }) => share));
       return shares === 0 ? 0 : sum(known.map(({ value, share }) => value * share)) / shares;
     };
+    const queues = this.#usable()
+      .flatMap((of) => perUnit(of).queued ?? [])
+      .toSorted((one, other) => one - other);
+    const most = 4 + 2 * (queues[Math.floor((queues.length - 1) / 2)] ?? 0);
     this.#means = {
-      queued: mean((load) => load.queued),
+      queued: mean(({ queued }) => (queued === undefined ? undefined : Math.min(queued, most))),
       running: mean((load) => load.running),
       kv: mean((load) => load.kv),
     };

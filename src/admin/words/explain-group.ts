@@ -164,13 +164,20 @@ function gainLines(gain: GainExplanation | null): readonly string[] {
   ];
 }
 
-function signalLines({ signals, policy, meanScore }: DecisionExplanation): readonly string[] {
+function signalLines({
+  signals,
+  mostQueuedInMeans: most,
+  policy,
+  meanScore,
+}: DecisionExplanation): readonly string[] {
   if (signals.length === 0) return [];
   const heading =
     policy === 'Linear'
       ? `Compared by score, 0 to 100; the mean is ${figure(meanScore ?? 0)}. Requests are per unit of configured weight:`
       : 'Compared with the means; requests are per unit of configured weight, those inside are queued and running:';
-  return [heading, ...signals.map((signal) => `  ${signalLine(signal, policy === 'Linear')}`)];
+  const lines = signals.map((signal) => `  ${signalLine(signal, policy === 'Linear')}`);
+  const limit = `  In the means a queue counts as ${figure(most ?? 0)} at most, 4 and twice the median.`;
+  return [heading, ...lines, ...(most === null ? [] : [limit])];
 }
 
 function signalLine({ name, part, mean, scale, least, spread }: SignalExplanation, linear: boolean): string {

@@ -80,6 +80,28 @@ test('who may not learn keeps the value but for the mean', () => {
   assert.ok(first >= second && second > third);
 });
 
+test('who is out is judged by no load: what queues there answers to no weight', () => {
+  const fleet = new Fleet(4);
+  const rest = (step: number) => ({ queued: 0, running: 8, kvUtilization: 0.3, finished: 4 * step });
+  const draining = (step: number) => ({
+    queued: 300 - step,
+    running: 16,
+    kvUtilization: 0.9,
+    finished: 4 * step,
+  });
+  const before = fleet.steps(60, (step) => [rest(step), rest(step), rest(step), rest(step)]);
+  const after = fleet.steps(160, (step) => [
+    draining(60 + step),
+    rest(60 + step),
+    rest(60 + step),
+    rest(60 + step),
+  ]);
+  const [out] = after.backends;
+  assert.equal(out?.health, 'UNHEALTHY');
+  const was = before.backends[0]?.basis.residual ?? 0;
+  assert.ok((out?.basis.residual ?? 0) > 0.95 * was, `${out?.basis.residual}, it was ${was}`);
+});
+
 test('where no counter tells, 1.5 at most', () => {
   const uncounted = () => false;
   const [light = 0, heavy = 0] = learn(5000, [1, -1, -1, -1], all, 1, believed(4), uncounted);

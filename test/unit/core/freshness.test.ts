@@ -62,7 +62,7 @@ test('a second miss: the worst of the fresh counts, in no mean', () => {
   fleet.step(round(4, 0));
   fleet.step(round(4, 1, { 0: 'timeout' }));
   const others = {
-    1: { queued: 9, running: 5 },
+    1: { queued: 4, running: 5 },
     2: { queued: 0, running: 30 },
     3: { queued: 0, running: 1 },
   };
