@@ -5,8 +5,8 @@
  * its `prepare.ts`, where it has one, runs first and without a time limit: it builds what the tests need.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -19,19 +19,28 @@ const CHECKS = ['format:check', 'lint', 'types', 'unused'];
 /** Test files of one run of `node --test`, which on Node 20 takes no glob and finds no `.ts` file by itself. */
 interface Stage {
   readonly folders: readonly string[];
-  /** Files that run at a time; each is a process of its own. */
+  /** Files that run at a time; each is a process of its own, but for those of {@link TOGETHER}. */
   readonly concurrency: number;
-  /** The longest that a file may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
+  /** The longest that a process may take, of several files or one. A timer, socket or process that it leaks keeps it until then, and fails it. */
   readonly timeoutSeconds: number;
 }
 
 const STAGES: readonly Stage[] = [
-  { folders: ['unit', 'golden'], concurrency: 3, timeoutSeconds: 60 },
+  { folders: ['unit', 'golden'], concurrency: 3, timeoutSeconds: 180 },
   // wait more than they work
   { folders: ['integration', 'faults'], concurrency: 3, timeoutSeconds: 300 },
   // measure latency under load: nothing beside them
   { folders: ['load'], concurrency: 1, timeoutSeconds: 300 },
 ];
+
+/**
+ * Of functions, without sockets, processes, timers or hooks of a whole file. A process starts and loads what is tested for a
+ * second, longer than most of these run, so that a few files share one.
+ */
+const TOGETHER = ['core', 'config', 'bench', 'soak', 'admin/page', 'admin/words', 'xds/resources'].map(
+  (folder) => join('test', 'unit', folder, '/'),
+);
+const FILES_OF_A_PROCESS = 10;
 
 const args = process.argv.slice(2);
 const onlyCheck = args.includes('--check');
@@ -96,13 +105,38 @@ async function prepare(folder: string): Promise<boolean> {
   return (await endOf(child)) === 0 || fail(`${program} failed`);
 }
 
-/** Shows what `node --test` says, with the time since the start before the last stage's summary. */
+/** In a new folder: programs that each import a part of these files. Every so many-th is one, as neighbours are alike. */
+function writePrograms(folder: string, files: readonly string[]): string[] {
+  const count = Math.ceil(files.length / FILES_OF_A_PROCESS);
+  return Array.from({ length: count }, (_, part) => {
+    const imports = files
+      .filter((_file, index) => index % count === part)
+      .map((file) => `import ${JSON.stringify(relative(folder, join(root, file)))};\n`);
+    const program = join(folder, `together-${part + 1}.ts`);
+    writeFileSync(program, imports.join(''));
+    return program;
+  });
+}
+
 async function runStage(stage: Stage, files: readonly string[], isLast: boolean): Promise<boolean> {
   console.log(`\n${files.length} test files in ${stage.folders.join(', ')}`);
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.cache', 'tests-'));
+  try {
+    const isTogether = (file: string): boolean => TOGETHER.some((start) => file.startsWith(start));
+    const programs = writePrograms(folder, files.filter(isTogether));
+    return await runPrograms(stage, [...programs, ...files.filter((file) => !isTogether(file))], isLast);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Shows what `node --test` says, with the time since the start before the last stage's summary. */
+async function runPrograms(stage: Stage, programs: readonly string[], isLast: boolean): Promise<boolean> {
   const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${stage.timeoutSeconds * 1000}`];
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...files],
+    ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...programs],
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const ended = endOf(child);
