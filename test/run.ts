@@ -10,6 +10,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { TOGETHER } from './support/together.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,13 +34,7 @@ const STAGES: readonly Stage[] = [
   { folders: ['load'], concurrency: 1, timeoutSeconds: 300 },
 ];
 
-/**
- * Of functions, without sockets, processes, timers or hooks of a whole file. A process starts and loads what is tested for a
- * second, longer than most of these run, so that a few files share one.
- */
-const TOGETHER = ['core', 'config', 'bench', 'soak', 'admin/page', 'admin/words', 'xds/resources'].map(
-  (folder) => join('test', 'unit', folder, '/'),
-);
+/** Of those of {@link TOGETHER}. */
 const FILES_OF_A_PROCESS = 10;
 
 const args = process.argv.slice(2);
