@@ -22,16 +22,17 @@ interface Stage {
   readonly folders: readonly string[];
   /** Files that run at a time; each is a process of its own, but for those of {@link TOGETHER}. */
   readonly concurrency: number;
-  /** The longest that a process may take, of several files or one. A timer, socket or process that it leaks keeps it until then, and fails it. */
-  readonly timeoutSeconds: number;
 }
 
+/** The longest that a process may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
+const TIMEOUT_SECONDS = 300;
+
 const STAGES: readonly Stage[] = [
-  { folders: ['unit', 'golden'], concurrency: 3, timeoutSeconds: 180 },
+  { folders: ['unit', 'golden'], concurrency: 3 },
   // wait more than they work
-  { folders: ['integration', 'faults'], concurrency: 3, timeoutSeconds: 300 },
+  { folders: ['integration', 'faults'], concurrency: 3 },
   // measure latency under load: nothing beside them
-  { folders: ['load'], concurrency: 1, timeoutSeconds: 300 },
+  { folders: ['load'], concurrency: 1 },
 ];
 
 /** Of those of {@link TOGETHER}. */
@@ -47,8 +48,7 @@ process.exitCode = (await main()) ? 0 : 1;
 async function main(): Promise<boolean> {
   if (words.length === 0 && onlyFolder === undefined && !(await checks())) return false;
   if (onlyCheck) return true;
-  const chosen =
-    onlyFolder === undefined ? STAGES : [{ folders: [onlyFolder], concurrency: 1, timeoutSeconds: 300 }];
+  const chosen = onlyFolder === undefined ? STAGES : [{ folders: [onlyFolder], concurrency: 1 }];
   const stages = chosen.map((stage) => ({ stage, files: filesOf(stage) }));
   const wanted = words.length === 0 ? stages : stages.filter(({ files }) => files.length > 0);
   if (wanted.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
@@ -128,7 +128,7 @@ async function runStage(stage: Stage, files: readonly string[], isLast: boolean)
 
 /** Shows what `node --test` says, with the time since the start before the last stage's summary. */
 async function runPrograms(stage: Stage, programs: readonly string[], isLast: boolean): Promise<boolean> {
-  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${stage.timeoutSeconds * 1000}`];
+  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${TIMEOUT_SECONDS * 1000}`];
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...programs],
