@@ -7,6 +7,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { Shell } from './commands/completion.ts';
 import { parseDuration } from './commands/duration.ts';
 import { examplesOf } from './commands/examples.ts';
+import type { ProbeFlags } from './commands/probe-target.ts';
 import { terminalKind } from './commands/terminal-kind.ts';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
 import { packageVersion } from './runtime/version.ts';
@@ -257,16 +258,7 @@ program
     process.exitCode = await replay({ ...options, file, group, picture, columns: columns() }, io);
   });
 
-interface ProbeOptions {
-  readonly engine: string;
-  readonly interval: number;
-  readonly timeout: number;
-  readonly header: readonly string[];
-  readonly bearerTokenFile?: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly insecure: boolean;
+interface ProbeOptions extends Omit<ProbeFlags, 'url'> {
   readonly json: boolean;
 }
 

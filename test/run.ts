@@ -5,11 +5,12 @@
  * its `prepare.ts`, where it has one, runs first and without a time limit: it builds what the tests need.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { TOGETHER } from './support/together.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,19 +20,23 @@ const CHECKS = ['format:check', 'lint', 'types', 'unused'];
 /** Test files of one run of `node --test`, which on Node 20 takes no glob and finds no `.ts` file by itself. */
 interface Stage {
   readonly folders: readonly string[];
-  /** Files that run at a time; each is a process of its own. */
+  /** Files that run at a time; each is a process of its own, but for those of {@link TOGETHER}. */
   readonly concurrency: number;
-  /** The longest that a file may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
-  readonly timeoutSeconds: number;
 }
 
+/** The longest that a process may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
+const TIMEOUT_SECONDS = 300;
+
 const STAGES: readonly Stage[] = [
-  { folders: ['unit', 'golden'], concurrency: 3, timeoutSeconds: 60 },
+  { folders: ['unit', 'golden'], concurrency: 3 },
   // wait more than they work
-  { folders: ['integration', 'faults'], concurrency: 3, timeoutSeconds: 300 },
+  { folders: ['integration', 'faults'], concurrency: 3 },
   // measure latency under load: nothing beside them
-  { folders: ['load'], concurrency: 1, timeoutSeconds: 300 },
+  { folders: ['load'], concurrency: 1 },
 ];
+
+/** Of those of {@link TOGETHER}. */
+const FILES_OF_A_PROCESS = 10;
 
 const args = process.argv.slice(2);
 const onlyCheck = args.includes('--check');
@@ -43,8 +48,7 @@ process.exitCode = (await main()) ? 0 : 1;
 async function main(): Promise<boolean> {
   if (words.length === 0 && onlyFolder === undefined && !(await checks())) return false;
   if (onlyCheck) return true;
-  const chosen =
-    onlyFolder === undefined ? STAGES : [{ folders: [onlyFolder], concurrency: 1, timeoutSeconds: 300 }];
+  const chosen = onlyFolder === undefined ? STAGES : [{ folders: [onlyFolder], concurrency: 1 }];
   const stages = chosen.map((stage) => ({ stage, files: filesOf(stage) }));
   const wanted = words.length === 0 ? stages : stages.filter(({ files }) => files.length > 0);
   if (wanted.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
@@ -96,13 +100,38 @@ async function prepare(folder: string): Promise<boolean> {
   return (await endOf(child)) === 0 || fail(`${program} failed`);
 }
 
-/** Shows what `node --test` says, with the time since the start before the last stage's summary. */
+/** In a new folder: programs that each import a part of these files. Every so many-th is one, as neighbours are alike. */
+function writePrograms(folder: string, files: readonly string[]): string[] {
+  const count = Math.ceil(files.length / FILES_OF_A_PROCESS);
+  return Array.from({ length: count }, (_, part) => {
+    const imports = files
+      .filter((_file, index) => index % count === part)
+      .map((file) => `import ${JSON.stringify(relative(folder, join(root, file)))};\n`);
+    const program = join(folder, `together-${part + 1}.ts`);
+    writeFileSync(program, imports.join(''));
+    return program;
+  });
+}
+
 async function runStage(stage: Stage, files: readonly string[], isLast: boolean): Promise<boolean> {
   console.log(`\n${files.length} test files in ${stage.folders.join(', ')}`);
-  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${stage.timeoutSeconds * 1000}`];
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.cache', 'tests-'));
+  try {
+    const isTogether = (file: string): boolean => TOGETHER.some((start) => file.startsWith(start));
+    const programs = writePrograms(folder, files.filter(isTogether));
+    return await runPrograms(stage, [...programs, ...files.filter((file) => !isTogether(file))], isLast);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Shows what `node --test` says, with the time since the start before the last stage's summary. */
+async function runPrograms(stage: Stage, programs: readonly string[], isLast: boolean): Promise<boolean> {
+  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${TIMEOUT_SECONDS * 1000}`];
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...files],
+    ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...programs],
     { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const ended = endOf(child);

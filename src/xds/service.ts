@@ -20,7 +20,8 @@ export function definitionOf(service: XdsService): ServiceDefinition {
   };
 }
 
-function bytesMethod(path: string): MethodDefinition<Buffer, Buffer> {
+/** A method with streams in both directions. */
+export function bytesMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const same = (bytes: Buffer): Buffer => bytes;
   return {
     path,

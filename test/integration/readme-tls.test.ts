@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { request } from 'undici';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
+import { BUILT_MAIN } from '../support/built-main.ts';
 import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { TestCa } from '../support/pki.ts';
@@ -18,7 +19,6 @@ import { startBackends } from '../support/voyage.ts';
 /** The section "Securing the xDS port" as it stands there, but for ports and the servers' addresses. */
 
 const README = fileURLToPath(new URL('../../README.md', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /** As long as a control plane and an Envoy may take elsewhere. */
@@ -53,7 +53,7 @@ function localized(text: string): string {
   return Object.entries(ports)
     .reduce((all, [from, to]) => all.replaceAll(`:${from}`, `:${to}`), text)
     .replaceAll('Port: 10000', `Port: ${ports[10000]}`)
-    .replaceAll('node dist/main.js', `${process.execPath} ${MAIN}`)
+    .replaceAll('node dist/main.js', `${process.execPath} ${BUILT_MAIN}`)
     .replaceAll(/^envoy /gm, `${findEnvoy()} --use-dynamic-base-id --concurrency 1 `);
 }
 

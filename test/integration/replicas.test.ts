@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { BUILT_MAIN } from '../support/built-main.ts';
 import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend, pageOf } from '../support/gauge-backend.ts';
 import { freePort } from '../support/ports.ts';
@@ -9,7 +9,6 @@ import { SteadyLoad } from '../support/steady-load.ts';
 import { startBackends, yamlOf } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const DRAIN_SECONDS = 1;
 /** In place of the bootstrap's 30 s and 5 s. */
 const KEEPALIVE = { interval: '1s', timeout: '2s' };
@@ -36,7 +35,7 @@ describe('two replicas and their sidecars, under load', () => {
         .slice(2)
         .join('\n')
         .replace('Path: /metrics', `Path: /metrics, Headers: {${HEADER}: ${name}}`);
-    const options = { program: MAIN, drainSeconds: DRAIN_SECONDS };
+    const options = { program: BUILT_MAIN, drainSeconds: DRAIN_SECONDS };
     const start = (name: string): Promise<Replica> =>
       cleanups.own(Replica.start(folder.path, name, yaml(name), options), ({ plane }) => plane.kill());
     replicas = await Promise.all([start('one'), start('two')]);

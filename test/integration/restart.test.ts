@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { BUILT_MAIN } from '../support/built-main.ts';
 import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { freePorts } from '../support/ports.ts';
@@ -23,7 +24,7 @@ test('killed for 3 s under load: no request fails', async (t) => {
   await voyage.plane.kill();
   // how long it is away is what is tested
   await delay(3000);
-  voyage.plane = await ControlPlane.start({ config: voyage.file });
+  voyage.plane = await startPlane(voyage.file);
   await voyage.connected();
   const before = load.count('status 200');
   await waitFor('more of the load', () => load.count('status 200') > before + 50);
@@ -40,7 +41,7 @@ test('restarted beside a saturated backend: it gets no request meanwhile', async
   await waitFor('the load', () => load.count('status 200') > 20);
   const before = loaded.hits;
   await voyage.plane.kill();
-  voyage.plane = await ControlPlane.start({ config: voyage.file });
+  voyage.plane = await startPlane(voyage.file);
   await voyage.connected();
   const answered = load.count('status 200');
   await waitFor('more of the load', () => load.count('status 200') > answered + 100);
@@ -53,7 +54,7 @@ test('restarted with idle, equal backends: the same version, nothing is rebuilt'
   const voyage = await start(t, '127.0.32', 3, { moving: false });
   const before = await voyage.clusterStats();
   await voyage.plane.kill();
-  voyage.plane = await ControlPlane.start({ config: voyage.file });
+  voyage.plane = await startPlane(voyage.file);
   await voyage.connected();
   await waitFor('two more collections', async () => {
     const page = await voyage.plane.metrics();
@@ -98,6 +99,10 @@ test('stopped by SIGTERM it drains and ends with 0, and no request fails', async
   await waitFor('more of the load', () => load.count('status 200') > answered + 50);
   assert.deepEqual([...(await load.end()).keys()], ['status 200']);
 });
+
+function startPlane(config: string): Promise<ControlPlane> {
+  return ControlPlane.start({ config, program: BUILT_MAIN });
+}
 
 /** The control plane as a process of its own, on ports that it keeps over restarts, before a real Envoy. */
 class Fleet {
@@ -156,7 +161,7 @@ async function start(
   const yaml = yamlOf({ backends }, { xds, admin, listener: 10000 });
   // the listener's port is the kernel's choice by way of a static listener
   await writeFile(file, yaml);
-  const plane = await cleanups.own(ControlPlane.start({ config: file }), (first) => first.kill());
+  const plane = await cleanups.own(startPlane(file), (first) => first.kill());
   const starting = Envoy.start({ bootstrap: bootstrapOf(configure({ backends }), xds, 'eds') });
   const envoy = await cleanups.own(starting, (started) => started.stop());
   const address = await waitFor('the listener', () => envoy.listener('inference'));

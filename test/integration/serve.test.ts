@@ -9,10 +9,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { request } from 'undici';
+import { BUILT_MAIN } from '../support/built-main.ts';
 import { freePort } from '../support/ports.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 const CONFIG = `Xds: {Listen: 127.0.0.1:0, DrainSeconds: 2}
 Admin: {Listen: 127.0.0.1:0}
@@ -38,7 +37,7 @@ class Run {
 
   /** @param stderr where standard error goes: to `output`, to a file, or to a reader that reads nothing */
   constructor(args: readonly string[], stderr: 'output' | 'unread' | number = 'output') {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+    this.#child = spawn(process.execPath, [BUILT_MAIN, ...args], {
       stdio: ['ignore', 'pipe', typeof stderr === 'number' ? stderr : 'pipe'],
     });
     for (const stream of [this.#child.stdout, stderr === 'output' ? this.#child.stderr : null]) {
@@ -235,7 +234,7 @@ test('a named pipe in place of the configuration is refused, and what comes afte
 
 test('a reader of the output that leaves is no fault of ours', async () => {
   const example = fileURLToPath(new URL('../../deploy/plimsoll.yaml', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'validate', '--config', example], {
+  const child = spawn(process.execPath, [BUILT_MAIN, 'validate', '--config', example], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.destroy();

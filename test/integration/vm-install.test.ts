@@ -10,13 +10,13 @@ import { parseConfiguration } from '../../src/config/load.ts';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { findEnvoy } from '../../src/demo/envoy-binary.ts';
+import { BUILT_MAIN } from '../support/built-main.ts';
 import { freePort } from '../support/ports.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** The section "Plain Envoys on VMs" of deploy/README.md, as it stands there but for addresses. */
 
 const README = fileURLToPath(new URL('../../deploy/README.md', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 describe('the installation on VMs, as deploy/README.md tells it', () => {
@@ -55,7 +55,7 @@ describe('the installation on VMs, as deploy/README.md tells it', () => {
     const files = units.map((unit, index) => {
       const file = join(folder, `unit-${index}.service`);
       const local = unit
-        .replace('/usr/local/bin/plimsoll', MAIN)
+        .replace('/usr/local/bin/plimsoll', BUILT_MAIN)
         .replace('/usr/local/bin/envoy', findEnvoy());
       assert.notEqual(local, unit);
       writeFileSync(file, local);
@@ -75,7 +75,7 @@ describe('the installation on VMs, as deploy/README.md tells it', () => {
       .replaceAll('10.0.3.', '127.0.97.')
       .replace('Port: 10000', `Port: ${await freePort()}`);
     writeFileSync(file, `${text}Admin: {Listen: 127.0.0.1:0}\n`);
-    const replica = { config: file, program: MAIN };
+    const replica = { config: file, program: BUILT_MAIN };
     planes.push(await ControlPlane.start(replica), await ControlPlane.start(replica));
     const read = parseConfiguration(text, file);
     assert.ok(read.kind === 'valid');

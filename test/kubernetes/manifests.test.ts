@@ -11,6 +11,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { Cluster } from '../mesh/cluster.ts';
 import { deployed, type Manifest, parseManifests, readCrds } from '../mesh/manifests.ts';
 import { ISTIO_CRDS, KUSTOMIZE } from '../mesh/tools.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { DiscoveryRun } from '../support/discovery-run.ts';
 import { goTool } from '../support/go-tool.ts';
 import { KubeApi } from '../support/kube-api.ts';
@@ -39,10 +40,12 @@ describe('deploy/kubernetes, made by kustomize, at a real API server', { timeout
   let api: KubeApi;
   let cluster: Cluster;
   let folder = '';
+  const cleanups = new Cleanups();
   before(async () => {
     kustomize = await goTool(KUSTOMIZE);
     folder = mkdtempSync(join(tmpdir(), 'plimsoll-manifests-'));
-    api = await KubeApi.start();
+    cleanups.add(() => rmSync(folder, { recursive: true, force: true }));
+    api = await cleanups.own(KubeApi.start(), (started) => started.stop());
     cluster = new Cluster(api.admin);
     await cluster.define([
       ...(await readCrds(CERT_MANAGER_CRDS)),
@@ -53,10 +56,7 @@ describe('deploy/kubernetes, made by kustomize, at a real API server', { timeout
     const certManager = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cert-manager' } };
     await cluster.apply(...namespaces, certManager);
   });
-  after(async () => {
-    await api?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => cleanups.run());
 
   function built(name: string): Manifest[] {
     const path = fileURLToPath(deployed(`kubernetes/${name}`));

@@ -6,6 +6,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { request } from 'undici';
 import { plimsollOutput } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { KubeApi } from '../support/kube-api.ts';
 import { TestCa } from '../support/pki.ts';
@@ -24,15 +25,15 @@ const ADDRESS = '127.0.98.2';
 /** What deploy/kubernetes/overlays/mesh-mtls rests on, with what a real istiod tells real Envoys. */
 describe('reading metrics with a certificate of the mesh', () => {
   let folder = '';
-  let api: KubeApi;
+  const cleanups = new Cleanups();
   let istiod: Istiod;
   let cluster: Cluster;
-  let secrets: SecretServer;
   let secretsPort: number;
   const file = (name: string): string => join(folder, name);
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'plimsoll-certificate-'));
-    api = await KubeApi.start();
+    const made = mkdtemp(join(tmpdir(), 'plimsoll-certificate-'));
+    folder = await cleanups.own(made, (path) => rm(path, { recursive: true, force: true }));
+    const api = await cleanups.own(KubeApi.start(), (started) => started.stop());
     cluster = new Cluster(api.admin);
     await cluster.define(await readCrds(ISTIO_CRDS));
     for (const name of ['istio-system', 'plimsoll', 'inference']) {
@@ -40,22 +41,19 @@ describe('reading metrics with a certificate of the mesh', () => {
     }
     await cluster.apply(...readManifests(deployed('kubernetes/base/services.yaml')));
     await writeFile(file('kubeconfig'), api.kubeconfig({ token: 'admin-token' }));
-    istiod = await Istiod.start(file('istiod'), file('kubeconfig'));
+    const starting = Istiod.start(file('istiod'), file('kubeconfig'));
+    istiod = await cleanups.own(starting, (started) => started.stop());
     const authority = await TestCa.create('CN=test mesh');
     const identity = (of: string) => authority.issue({ uri: [`spiffe://cluster.local/ns/${of}`] });
-    secrets = new SecretServer(await identity('inference/sa/llama'), authority.cert);
+    const secrets = new SecretServer(await identity('inference/sa/llama'), authority.cert);
+    cleanups.add(() => secrets.stop());
     secretsPort = await secrets.start();
     // as the sidecar's OUTPUT_CERTS has them
     const own = await identity('plimsoll/sa/plimsoll');
     await writeFile(file('cert-chain.pem'), own.cert);
     await writeFile(file('key.pem'), own.key);
   });
-  after(async () => {
-    secrets?.stop();
-    await istiod?.stop();
-    await api?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => cleanups.run());
 
   async function sidecar(
     t: TestContext,

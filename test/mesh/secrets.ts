@@ -1,5 +1,7 @@
-import { type MethodDefinition, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { readProtos } from '../../protos/sources.ts';
+import { bytesMethod } from '../../src/xds/service.ts';
+import { listenPlain } from '../support/grpc-listen.ts';
 import type { Issued } from '../support/pki.ts';
 
 const TYPE_URL = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
@@ -11,19 +13,7 @@ const Secret = root.lookupType('envoy.extensions.transport_sockets.tls.v3.Secret
 const Request = root.lookupType('envoy.service.discovery.v3.DiscoveryRequest');
 const Response = root.lookupType('envoy.service.discovery.v3.DiscoveryResponse');
 
-const STREAM: MethodDefinition<Buffer, Buffer> = {
-  path: '/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets',
-  requestStream: true,
-  responseStream: true,
-  requestSerialize: same,
-  requestDeserialize: same,
-  responseSerialize: same,
-  responseDeserialize: same,
-};
-
-function same(bytes: Buffer): Buffer {
-  return bytes;
-}
+const STREAM = bytesMethod('/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets');
 
 /** What Istio's agent is beside a sidecar: it tells it its own certificate (`default`) and the mesh's authority (`ROOTCA`). */
 export class SecretServer {
@@ -46,12 +36,7 @@ export class SecretServer {
 
   /** @returns its port on 127.0.0.1 */
   start(): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
-        if (error === null) resolve(port);
-        else reject(error);
-      });
-    });
+    return listenPlain(this.#server);
   }
 
   stop(): void {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { Envoy } from '../../src/demo/envoy.ts';
+import { Cleanups } from '../support/cleanups.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
+import { startBackends } from '../support/voyage.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { deployed, readManifests } from './manifests.ts';
 
@@ -11,18 +13,16 @@ const HCM =
 const ROUTER = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router';
 /** Fewer endpoints Envoy does not route by zone. */
 const backends = Array.from({ length: 6 }, (_, index) => new GaugeBackend(`127.0.92.${index + 1}`));
-let envoy: Envoy;
+const cleanups = new Cleanups();
 let origin = '';
 
 before(async () => {
-  for (const backend of backends) await backend.start();
-  envoy = await Envoy.start({ bootstrap: JSON.stringify(bootstrap()) });
+  await startBackends(backends, cleanups);
+  const starting = Envoy.start({ bootstrap: JSON.stringify(bootstrap()) });
+  const envoy = await cleanups.own(starting, (started) => started.stop());
   origin = `http://${await waitFor('the listener', () => envoy.listener('zones'))}`;
 });
-after(async () => {
-  await envoy?.stop();
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+after(() => cleanups.run());
 
 interface Patched {
   readonly load_balancing_policy: {

@@ -1,9 +1,10 @@
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeAssignment } from '../../src/xds/resources/assignment.ts';
 import { TYPE_URLS } from '../../src/xds/resources/type-urls.ts';
 import { encodeDeltaDiscoveryResponse } from '../../src/xds/response.ts';
 import { definitionOf } from '../../src/xds/service.ts';
 import { XDS_SERVICES } from '../../src/xds/services.ts';
+import { listenPlain } from './grpc-listen.ts';
 
 /** A control plane whose only assignment, of server group `name`, no Envoy takes: its address is a host name. */
 export class BadControlPlane {
@@ -33,12 +34,7 @@ export class BadControlPlane {
 
   /** @returns its port on 127.0.0.1 */
   start(): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
-        if (error === null) resolve(port);
-        else reject(error);
-      });
-    });
+    return listenPlain(this.#server);
   }
 
   stop(): void {

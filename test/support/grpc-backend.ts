@@ -1,19 +1,13 @@
-import { type MethodDefinition, Server, ServerCredentials } from '@grpc/grpc-js';
+import { type MethodDefinition, Server } from '@grpc/grpc-js';
+import { bytesMethod } from '../../src/xds/service.ts';
+import { listenPlain } from './grpc-listen.ts';
 
 /** Answers at once, with the backend's own `ADDRESS:PORT`. */
 export const WHO: MethodDefinition<Buffer, Buffer> = {
-  path: '/test.Backend/Who',
+  ...bytesMethod('/test.Backend/Who'),
   requestStream: false,
   responseStream: false,
-  requestSerialize: same,
-  requestDeserialize: same,
-  responseSerialize: same,
-  responseDeserialize: same,
 };
-
-function same(bytes: Buffer): Buffer {
-  return bytes;
-}
 
 /** A gRPC server with the one method {@link WHO}. */
 export class GrpcBackend {
@@ -42,12 +36,7 @@ export class GrpcBackend {
   }
 
   async start(): Promise<void> {
-    this.#port = await new Promise((resolve, reject) => {
-      this.#server.bindAsync(`${this.address}:0`, ServerCredentials.createInsecure(), (error, port) => {
-        if (error === null) resolve(port);
-        else reject(error);
-      });
-    });
+    this.#port = await listenPlain(this.#server, this.address);
   }
 
   stop(): void {

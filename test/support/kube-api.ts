@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { endChild, keepFromOutliving } from '../../src/demo/children.ts';
+import { Cleanups } from './cleanups.ts';
 import { KubeClient } from './kube-client.ts';
 import { type KubePrograms, kubePrograms } from './kube-programs.ts';
 import { TestCa } from './pki.ts';
@@ -42,29 +43,18 @@ export class KubeApi {
     const programs = await kubePrograms();
     const [api = 0, etcd = 0, peer = 0] = await freePorts(3);
     const folder = await mkdtemp(join(tmpdir(), 'plimsoll-kube-'));
-    const ca = await TestCa.create('CN=test cluster');
-    const server = await ca.issue({ ip: ['127.0.0.1'], dns: ['kubernetes.default.svc'] });
-    const accounts = generateKeyPairSync('ec', {
-      namedCurve: 'P-256',
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'sec1', format: 'pem' },
-    });
-    await Promise.all([
-      writeFile(join(folder, 'server.crt'), server.cert),
-      writeFile(join(folder, 'server.key'), server.key),
-      writeFile(join(folder, 'accounts.key'), accounts.privateKey),
-      writeFile(join(folder, 'accounts.pub'), accounts.publicKey),
-      writeFile(join(folder, 'tokens.csv'), `${ADMIN_TOKEN},admin,1,"system:masters"\n`),
-    ]);
-    const cluster = new KubeApi(programs, { api, etcd, peer }, folder, ca.cert);
+    const cleanups = new Cleanups();
+    cleanups.add(() => rm(folder, { recursive: true, force: true }));
     try {
+      const cluster = new KubeApi(programs, { api, etcd, peer }, folder, await writeCredentials(folder));
+      cleanups.add(() => cluster.stop());
       await cluster.startEtcd();
       await cluster.startServer();
+      return cluster;
     } catch (error) {
-      await cluster.stop();
+      await cleanups.run();
       throw error;
     }
-    return cluster;
   }
 
   private constructor(programs: KubePrograms, ports: Ports, folder: string, ca: string) {
@@ -226,6 +216,25 @@ export class KubeApi {
     const { header } = await ask('range', { key: 'AA==' });
     await ask('compaction', { revision: header.revision, physical: true });
   }
+}
+
+/** @returns the authority of the server's certificate, in PEM */
+async function writeCredentials(folder: string): Promise<string> {
+  const ca = await TestCa.create('CN=test cluster');
+  const server = await ca.issue({ ip: ['127.0.0.1'], dns: ['kubernetes.default.svc'] });
+  const accounts = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+  });
+  await Promise.all([
+    writeFile(join(folder, 'server.crt'), server.cert),
+    writeFile(join(folder, 'server.key'), server.key),
+    writeFile(join(folder, 'accounts.key'), accounts.privateKey),
+    writeFile(join(folder, 'accounts.pub'), accounts.publicKey),
+    writeFile(join(folder, 'tokens.csv'), `${ADMIN_TOKEN},admin,1,"system:masters"\n`),
+  ]);
+  return ca.cert;
 }
 
 async function killed(child: ChildProcess | undefined): Promise<void> {

@@ -1,4 +1,14 @@
+import type { DnsDiscovery } from '../../src/core/model/discovery.ts';
 import type { Dns, DnsAnswer, SrvRecord } from '../../src/discovery/dns-client.ts';
+
+export const A: DnsDiscovery = { kind: 'Dns', name: 'vllm.test', type: 'A', port: 8000, resolvers: [] };
+export const SRV: DnsDiscovery = {
+  kind: 'Dns',
+  name: '_http._tcp.vllm.test',
+  type: 'SRV',
+  port: undefined,
+  resolvers: [],
+};
 
 /** DNS as a test has it. Names that it does not have do not exist. */
 export class ScriptedDns implements Dns {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { AuthorizationRule, ListenAddress } from '../../src/core/model/configuration.ts';
+import type { AuthorizationRule, ListenAddress, XdsLimits } from '../../src/core/model/configuration.ts';
 import { type Snapshot, SnapshotStore } from '../../src/publish/snapshot-store.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { PermittedSources } from '../../src/xds/permitted-sources.ts';
@@ -7,6 +7,7 @@ import { XdsServer } from '../../src/xds/server.ts';
 import { XDS_SERVICES } from '../../src/xds/services.ts';
 import type { XdsSettings } from '../../src/xds/settings.ts';
 import type { TlsSettings } from '../../src/xds/tls-front.ts';
+import { snapshot } from './snapshots.ts';
 import { xdsSettings } from './xds-settings.ts';
 
 /** Knows how many follow it. */
@@ -67,6 +68,17 @@ export class XdsHarness {
         refused: (limit) => this.refused.push(limit),
       },
     });
+  }
+
+  /** One that serves a cluster, `c`. @param change of the other settings */
+  static async limited(
+    limits: Partial<XdsLimits>,
+    change: Partial<XdsSettings> = {},
+    clock = systemClock,
+  ): Promise<{ readonly harness: XdsHarness; readonly address: ListenAddress }> {
+    const harness = new XdsHarness({ clock, settings: { ...xdsSettings(limits), ...change } });
+    harness.store.set(snapshot({ cluster: { c: '1' } }));
+    return { harness, address: await harness.listen() };
   }
 
   /** Streams that are open. */

@@ -19,6 +19,7 @@ import { silentLogger } from '../../../src/runtime/log.ts';
 import { encoder } from '../../../src/xds/encoder.ts';
 import { XdsServer } from '../../../src/xds/server.ts';
 import { XDS_SERVICES } from '../../../src/xds/services.ts';
+import { serverGroup } from '../../support/configuration.ts';
 import { xdsSettings } from '../../support/xds-settings.ts';
 import { assignmentOf, GROUP } from './assignment.ts';
 
@@ -78,16 +79,7 @@ const server = new XdsServer({
     },
   },
 });
-const plainGroup = {
-  name: GROUP,
-  mode: 'Active',
-  envoyLbPolicy: 'LeastRequest',
-  retryAfterSeconds: 1,
-  outlierDetection: true,
-  servers: [],
-  loadAware: undefined,
-} as const;
-publisher.configure([plainGroup], [], 0);
+publisher.configure([serverGroup(GROUP, { servers: [] })], [], 0);
 publisher.publish(assignmentOf(0, backends));
 await rehearse(systemClock);
 const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -5,6 +5,7 @@ import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
+import { serverGroup } from '../../support/configuration.ts';
 import { GaugeBackend } from '../../support/gauge-backend.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -32,12 +33,7 @@ class Bench {
   }
 
   group(name: string, members: readonly number[], weight = 100): ServerGroup {
-    return {
-      name,
-      mode: 'Active',
-      envoyLbPolicy: 'LeastRequest',
-      retryAfterSeconds: 1,
-      outlierDetection: true,
+    return serverGroup(name, {
       servers: members.flatMap((member) => {
         const backend = this.backends[member];
         return backend === undefined
@@ -53,7 +49,7 @@ class Bench {
           onCollectFailure: 'Keep',
         },
       },
-    };
+    });
   }
 
   get scrapes(): readonly number[] {

@@ -49,17 +49,21 @@ async function serve(
   return server;
 }
 
-type Change = Partial<Omit<CollectSettings, 'tls'>> & { readonly tls?: Partial<CollectTls> };
-
-function clientOf(t: TestContext, server: RawServer, change: Change = {}): PageClient {
-  const tls = {
+function tlsOf(change: Partial<CollectTls> = {}): CollectTls {
+  return {
     caFile: file('ca.crt'),
     serverName: undefined,
     certFile: undefined,
     keyFile: undefined,
     insecureSkipVerify: false,
-    ...change.tls,
+    ...change,
   };
+}
+
+type Change = Partial<Omit<CollectSettings, 'tls'>> & { readonly tls?: Partial<CollectTls> };
+
+function clientOf(t: TestContext, server: RawServer, change: Change = {}): PageClient {
+  const tls = tlsOf(change.tls);
   const client = new PageClient(server.backend, collectSettings({ scheme: 'https', ...change, tls }));
   t.after(() => client.close());
   return client;
@@ -142,13 +146,7 @@ test('a POST to another port with headers and a token', async (t) => {
       method: 'POST',
       bearerTokenFile: file('token'),
       headers: [{ name: 'X-Scope', value: 'a b', file: undefined }],
-      tls: {
-        caFile: file('ca.crt'),
-        serverName: undefined,
-        certFile: undefined,
-        keyFile: undefined,
-        insecureSkipVerify: false,
-      },
+      tls: tlsOf(),
     }),
   );
   t.after(() => client.close());
@@ -224,14 +222,7 @@ test('a handshake that nobody answers ends with the fetch, and lets others open 
   const ending = new AbortController();
   const hanging = fetch(stuck, ending.signal);
   const server = await serve(t, { ip: ['127.0.0.1'] });
-  const tls = {
-    caFile: file('ca.crt'),
-    serverName: undefined,
-    certFile: undefined,
-    keyFile: undefined,
-    insecureSkipVerify: false,
-  };
-  const client = new PageClient(server.backend, { ...settings, tls }, { gate });
+  const client = new PageClient(server.backend, { ...settings, tls: tlsOf() }, { gate });
   t.after(() => client.close());
   assert.equal(await fetch(client, AbortSignal.timeout(20_000)), PAGE, 'its turn comes after 3 s');
   ending.abort();

@@ -2,19 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Configuration } from '../../../src/core/model/configuration.ts';
 import { formatMistake, loadConfiguration, parseConfiguration } from '../../../src/config/load.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
 import { edit, GOOD } from './bad/bad-file.ts';
-
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plimsoll-config-'));
-});
-after(async () => {
-  await rm(folder, { recursive: true });
-});
 
 function good(text: string): Configuration {
   const result = parseConfiguration(text, 'good');
@@ -316,19 +308,19 @@ test('names that service meshes use', () => {
   }
 });
 
-async function loadBytes(bytes: string | Uint8Array): Promise<string | undefined> {
-  const file = join(folder, 'plimsoll.yaml');
-  await writeFile(file, bytes);
-  return firstMistake(file);
-}
-
 async function firstMistake(file: string): Promise<string | undefined> {
   const result = await loadConfiguration(file);
   return result.kind === 'valid' ? undefined : result.mistakes.map(formatMistake).join('\n');
 }
 
-test('files that can be read and files that cannot', async () => {
+test('files that can be read and files that cannot', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-config-'));
+  t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'plimsoll.yaml');
+  const loadBytes = async (bytes: string | Uint8Array): Promise<string | undefined> => {
+    await writeFile(file, bytes);
+    return firstMistake(file);
+  };
   assert.equal(await loadBytes(GOOD), undefined);
   assert.equal(await loadBytes(`\uFEFF${GOOD}`), undefined);
   assert.equal(await loadBytes(GOOD + '#'.repeat(4 * 1024 * 1024 - GOOD.length)), undefined);

@@ -73,14 +73,16 @@ for (const [lag, intervalSeconds, expected] of [
   });
 }
 
-test('sidecars that take no notice of weights show a lag in less than one of a hundred runs, by chance', () => {
-  const seeds = Array.from({ length: 10 }, (_, index) => index + 1);
-  const lags = seeds.flatMap((seed) => {
-    const chance = random(seed);
-    return new Engines(() => (0.7 + 0.6 * chance()) / BACKENDS).run(fleetOf(1), 300);
+/** Of 300 such fleets in 300 runs each, 26 had a lag within their first nine runs, and none later. */
+test('sidecars that take no notice of weights show no lag once ten runs have told, and seldom before, by chance', () => {
+  const fleets = Array.from({ length: 30 }, (_, index) => {
+    const chance = random(index + 1);
+    return new Engines(() => (0.7 + 0.6 * chance()) / BACKENDS).run(fleetOf(1), 100);
   });
-  const found = lags.filter((lag) => lag !== 0);
-  assert.ok(found.length < lags.length / 100, found.join(' '));
+  const isFound = (lag: number | undefined): boolean => lag !== 0;
+  assert.deepEqual(fleets.flatMap((lags) => lags.slice(10)).filter(isFound), []);
+  const early = fleets.filter((lags) => lags.some(isFound)).length;
+  assert.ok(early <= 4, `${early} of ${fleets.length}`);
 });
 
 test('a lag lowers the gain, and is forgotten when it ends', () => {

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DnsDiscovery } from '../../../src/core/model/discovery.ts';
 import type { Found } from '../../../src/discovery/discoverer.ts';
 import { DnsReader } from '../../../src/discovery/dns-reader.ts';
 import type { DnsReading } from '../../../src/discovery/dns-round.ts';
-import { ScriptedDns } from '../../support/scripted-dns.ts';
-
-const A: DnsDiscovery = { kind: 'Dns', name: 'vllm.test', type: 'A', port: 8000, resolvers: [] };
-const SRV: DnsDiscovery = {
-  kind: 'Dns',
-  name: '_http._tcp.vllm.test',
-  type: 'SRV',
-  port: undefined,
-  resolvers: [],
-};
+import { A, ScriptedDns, SRV } from '../../support/scripted-dns.ts';
 
 function asList(reading: DnsReading): Extract<DnsReading, { kind: 'list' }> {
   return reading.kind === 'list' ? reading : assert.fail(reading.reason);

@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DnsDiscovery } from '../../../src/core/model/discovery.ts';
 import { DnsDiscoverer } from '../../../src/discovery/dns.ts';
 import type { Dns } from '../../../src/discovery/dns-client.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FoundLists } from '../../support/found-lists.ts';
-import { ScriptedDns } from '../../support/scripted-dns.ts';
-
-const A: DnsDiscovery = { kind: 'Dns', name: 'vllm.test', type: 'A', port: 8000, resolvers: [] };
-const SRV: DnsDiscovery = {
-  kind: 'Dns',
-  name: '_http._tcp.vllm.test',
-  type: 'SRV',
-  port: undefined,
-  resolvers: [],
-};
+import { A, ScriptedDns, SRV } from '../../support/scripted-dns.ts';
 
 /** A discoverer that runs against scripted DNS, on a fake clock. */
 class Run {

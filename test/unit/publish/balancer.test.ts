@@ -9,6 +9,7 @@ import { type Encoder, Publisher } from '../../../src/publish/publisher.ts';
 import { SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 import { silentLogger } from '../../../src/runtime/log.ts';
 import { collectSettings } from '../../support/collect-settings.ts';
+import { serverGroup as plainGroup } from '../../support/configuration.ts';
 import { backend } from '../../support/decisions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -23,12 +24,7 @@ const encoder: Encoder = {
 };
 
 function group(name: string, servers: readonly Backend[], loadAware = true): ServerGroup {
-  return {
-    name,
-    mode: 'Active',
-    envoyLbPolicy: 'LeastRequest',
-    retryAfterSeconds: 1,
-    outlierDetection: true,
+  return plainGroup(name, {
     servers,
     loadAware: loadAware
       ? {
@@ -41,7 +37,7 @@ function group(name: string, servers: readonly Backend[], loadAware = true): Ser
           },
         }
       : undefined,
-  };
+  });
 }
 
 class Bench {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Assignment } from '../../../src/core/model/assignment.ts';
 import type { Listener } from '../../../src/core/model/configuration.ts';
-import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { type Encoder, type Outlet, Publisher } from '../../../src/publish/publisher.ts';
 import { ROLLOUT_TIMES } from '../../../src/publish/rollout.ts';
+import { serverGroup as group } from '../../support/configuration.ts';
 import { type Snapshot, SnapshotStore } from '../../../src/publish/snapshot-store.ts';
 
 const FOLLOWED_MS = ROLLOUT_TIMES.followMs;
@@ -29,15 +29,6 @@ const encodeListener: Outlet['listener'] = (one, of) => [
   { typeUrl: LDS, name: one.name, bytes: Buffer.from(`${one.name} of ${of.name}`) },
 ];
 
-const group = (name: string): ServerGroup => ({
-  name,
-  mode: 'Active',
-  envoyLbPolicy: 'LeastRequest',
-  retryAfterSeconds: 1,
-  outlierDetection: true,
-  servers: [],
-  loadAware: undefined,
-});
 const listener = (name: string, serverGroup: string): Listener => ({
   name,
   address: '127.0.0.1',

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRandom } from '../../../src/demo/random.ts';
 import type { Sample } from '../../soak/sampler.ts';
-import { judge, type Measured, perHour } from '../../soak/verdict.ts';
+import { errorPerHour, judge, type Measured, perHour } from '../../soak/verdict.ts';
 
 const MEGABYTE = 1e6;
 
-/** An hour of samples, with noise as faults and garbage make it. */
-function samples(growth: number, { seconds = 3600, generation = 1 } = {}): readonly Sample[] {
+/** An hour of samples, with noise as faults and garbage make it. Memory and code grow by so many MB an hour. */
+function samples(growth: number, { seconds = 3600, generation = 1, codeGrowth = 0 } = {}): readonly Sample[] {
   const random = createRandom(9);
   return Array.from({ length: seconds / 15 }, (_, index) => {
-    const grown = (growth * MEGABYTE * 15 * index) / 3600;
+    const hours = (15 * index) / 3600;
+    const grown = growth * MEGABYTE * hours;
     const burst = random.uniform() < 0.2 ? 5 * MEGABYTE * random.uniform() : 0;
     return {
       seconds: 15 * index,
@@ -18,7 +19,7 @@ function samples(growth: number, { seconds = 3600, generation = 1 } = {}): reado
       rss: 150 * MEGABYTE + grown + MEGABYTE * random.normal() + burst,
       heap: 60 * MEGABYTE,
       heapAfter: 30 * MEGABYTE + grown + 0.1 * MEGABYTE * random.uniform() + burst,
-      codeAfter: 4 * MEGABYTE,
+      codeAfter: (4 + codeGrowth * hours) * MEGABYTE,
       files: 270,
       pushes: index,
       mode: 'balanced',
@@ -52,6 +53,21 @@ test('a leak of 2 MB an hour does not', () => {
   const { broken, heap } = judge(measured({ samples: samples(2) }));
   assert.ok(Math.abs(perHour(heap) - 2) < 0.2);
   assert.match(broken.join('\n'), /^heap grows by (1\.9|2\.0)\d MB an hour, the limit is 1$/m);
+});
+
+test('how much of it is code is told, and the code alone is not judged', () => {
+  const { broken, code, heap } = judge(measured({ samples: samples(0.5, { codeGrowth: 3 }) }));
+  assert.ok(Math.abs(perHour(code) - 3) < 0.1 && errorPerHour(code) < 0.1);
+  assert.ok(Math.abs(perHour(heap) - 0.5) < 0.2);
+  assert.equal(code.windows.length, heap.windows.length);
+  assert.deepEqual(broken, []);
+});
+
+test('what did not say how much code it has tells no slope of it, and is judged by the rest', () => {
+  const silent = samples(0).map((sample) => ({ ...sample, codeAfter: null }));
+  const { broken, code } = judge(measured({ samples: silent }));
+  assert.ok(Number.isNaN(perHour(code)));
+  assert.deepEqual(broken, []);
 });
 
 test('a short run tells its slope and is not judged by it', () => {

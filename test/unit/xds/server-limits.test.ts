@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import type { ListenAddress, XdsLimits } from '../../../src/core/model/configuration.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import type { ListenAddress } from '../../../src/core/model/configuration.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
-import type { XdsSettings } from '../../../src/xds/settings.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { RawConnection } from '../../support/raw-grpc.ts';
-import { snapshot } from '../../support/snapshots.ts';
 import { Visitors } from '../../support/visitors.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { XdsClient, type XdsTestStream } from '../../support/xds-client.ts';
 import { XdsHarness } from '../../support/xds-harness.ts';
-import { xdsSettings } from '../../support/xds-settings.ts';
 
 const { cluster: CDS } = TYPE_URLS;
 
@@ -21,10 +17,8 @@ let harness: XdsHarness;
 let address: ListenAddress;
 const visitors = new Visitors();
 
-async function start(limits: Partial<XdsLimits>, change: Partial<XdsSettings> = {}, clock = systemClock) {
-  harness = new XdsHarness({ clock, settings: { ...xdsSettings(limits), ...change } });
-  harness.store.set(snapshot({ cluster: { c: '1' } }));
-  address = await harness.listen();
+async function start(...limits: Parameters<typeof XdsHarness.limited>) {
+  ({ harness, address } = await XdsHarness.limited(...limits));
 }
 
 afterEach(async () => {
