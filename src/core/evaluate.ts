@@ -91,7 +91,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     zones: preference.zones,
     ...times,
   });
-  const observed = stayObservation(progresses, memories, roster.shares, times);
+  const observed = stayObservation(progresses, memories, roster.shares, before.stay, times);
   const stay = observeStay(before.stay, observed);
   const lag = observeLag(learned.lag, {
     progresses,

@@ -34,7 +34,8 @@ export interface StayObservation {
   readonly latencyCount: number;
 }
 
-const MEMORY_SECONDS = 30;
+/** What the sums remember at least, and at most; between them twice the stay, or fewer would finish in it than are inside. */
+const MEMORY_SECONDS = { least: 30, most: 240 } as const;
 const SHORTEST_SECONDS = 0.5;
 const LONGEST_SECONDS = 120;
 const REQUESTS_NEEDED = 5;
@@ -44,7 +45,7 @@ const REQUESTS_NEEDED = 5;
  * estimate too long, the dangerous side: the engines' own latency is used where it is shorter.
  */
 export function observeStay(before: Stay, observed: StayObservation): Stay {
-  const decay = fading(observed.elapsedSeconds);
+  const decay = fading(before, observed.elapsedSeconds);
   const inside = before.inside * decay + observed.insideSeconds;
   const finished = before.finished * decay + observed.finished;
   const latencySum = before.latencySum * decay + observed.latencySum;
@@ -65,6 +66,7 @@ export function stayObservation(
   progresses: readonly (Progress | undefined)[],
   after: readonly BackendMemory[],
   shares: Float64Array,
+  before: Stay,
   { nowMs, elapsedSeconds }: { readonly nowMs: number; readonly elapsedSeconds: number },
 ): StayObservation {
   const sum = {
@@ -80,7 +82,7 @@ export function stayObservation(
     const { sample, sampledAtMs, missed, frozen } = at(after, index);
     if (sample?.finished === undefined || frozen || at(shares, index) === 0) continue;
     if (missed > 0) {
-      sum.inside += insideOf(sample) * fading((nowMs - sampledAtMs) / 1000);
+      sum.inside += insideOf(sample) * fading(before, (nowMs - sampledAtMs) / 1000);
       continue;
     }
     const progress = at(progresses, index);
@@ -96,8 +98,11 @@ export function stayObservation(
 }
 
 /** What is left of something so old in the window. */
-function fading(seconds: number): number {
-  return Math.exp(-seconds / MEMORY_SECONDS);
+function fading({ inside, finished }: Stay, seconds: number): number {
+  const { least, most } = MEMORY_SECONDS;
+  const memory =
+    finished < REQUESTS_NEEDED ? least : Math.min(most, Math.max(least, (2 * inside) / finished));
+  return Math.exp(-seconds / memory);
 }
 
 function clampStay(seconds: number): number {

@@ -46,6 +46,20 @@ test('half a second at least, two minutes at most', () => {
   assert.equal(observe(300, { elapsedSeconds: 200, inside: 20, finished: 21 }).seconds, 120);
 });
 
+test('stays of a minute and more are learned, two minutes at most', () => {
+  for (const stay of [20, 40, 60, 110]) {
+    const { seconds } = observe(1800, { inside: 200, finished: 200 / stay });
+    assert.ok(Math.abs(seconds / stay - 1) < 0.01, `${seconds}, not ${stay}`);
+  }
+  assert.equal(observe(1800, { inside: 200, finished: 200 / 200 }).seconds, 120);
+});
+
+test('a long stay that ends is forgotten within a minute or two', () => {
+  const slow = observe(1800, { inside: 200, finished: 200 / 60 });
+  const fast = observe(120, { inside: 40, finished: 20 }, slow);
+  assert.ok(fast.seconds < 5, `${fast.seconds}`);
+});
+
 test('the engines’ own latency counts where it is shorter, once five are known', () => {
   const cancelled = { inside: 40, finished: 4 };
   assert.ok(Math.abs(observe(60, cancelled).seconds - 10) < 1e-9);
