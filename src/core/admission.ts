@@ -64,8 +64,10 @@ const SLO_SECONDS = 1;
 export const TARGET_SECONDS = 0.3 * SLO_SECONDS;
 /** Every sidecar must always let some through: only answers tell that the overload is over. */
 const MOST = 0.95;
-/** Queues of so many medians are one backend's own. */
+/** Queues of so many medians are one backend's own, */
 const SPARED_MEDIANS = 3;
+/** but never so short ones: behind one long prompt as many wait for a second. */
+const LEAST_SPARED = 20;
 /** A smaller share is not worth the refusals. */
 const LEAST = 0.02;
 /** Keeps a fleet at a standstill, whose rate is 0, from an endless wait. */
@@ -102,11 +104,14 @@ export function admit(before: Admission, overload: Overload, times: AdmissionTim
   if (rates.busy.seconds === 0) return unmeasured(rates, overload);
   const wait = waitOf(rates, overload);
   if (!before.engaged && !engages(wait, overload)) return disengaged(rates);
-  const { share, integral, calmSeconds, loneSeconds, timeConstantSeconds } = controlOf(before, wait, times);
-  if (share < LEAST) return disengaged(rates);
+  const control = controlOf(before, wait, times);
+  const { integral, calmSeconds, loneSeconds, timeConstantSeconds } = control;
+  // an empty queue alone takes off much of it: what the waits have added up is needed when requests queue again
+  if (control.share < LEAST && integral < LEAST) return disengaged(rates);
+  const share = control.share < LEAST ? 0 : control.share;
   const mostSeconds = Math.min(share, before.share) < MOST ? 0 : before.mostSeconds + stepOf(times);
   // when even the most does not help, nothing is let in where the mark is passed
-  const sparedUpTo = mostSeconds < timeConstantSeconds ? sparedQueue(overload) : undefined;
+  const sparedUpTo = share > 0 && mostSeconds < timeConstantSeconds ? sparedQueue(overload) : undefined;
   return { share, integral, calmSeconds, loneSeconds, mostSeconds, engaged: true, sparedUpTo, ...rates };
 }
 
@@ -164,7 +169,7 @@ function unmeasured(rates: Known, overload: Overload): Admission {
 }
 
 function sparedQueue({ medianQueued }: Overload): number {
-  return SPARED_MEDIANS * medianQueued;
+  return Math.max(LEAST_SPARED, SPARED_MEDIANS * medianQueued);
 }
 
 /** Of all: those that do not answer at this moment are not out. */

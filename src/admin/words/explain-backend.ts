@@ -268,7 +268,7 @@ function whyNotKept(
       : 'nobody gives metrics, so that configured weights hold';
   }
   if (spared !== null && (sample?.queuedRequests ?? Number.POSITIVE_INFINITY) <= spared) {
-    return `a share of all requests is refused instead, and ${spared === 0 ? 'none are queued' : `no more than ${figure(spared)}, three times the median, are queued`}`;
+    return `a share of all requests is refused instead, and no more than ${figure(spared)} (three times the median, at least 20) are queued`;
   }
   return 'every backend that gives metrics is, and this one gives none';
 }
@@ -286,7 +286,7 @@ function clearWords({ saturation, admission }: DecisionExplanation): string {
   const spared = admission.sparedUpToRequests ?? 0;
   const running = runningClearRequests === null ? '' : ` and ${figure(runningClearRequests)} running`;
   return spared > queuedClearRequests
-    ? `while a share is refused until at most ${figure(spared)}, three times the median, are queued${running}`
+    ? `while a share is refused until at most ${figure(spared)} (three times the median, at least 20) are queued${running}`
     : `until at most ${figure(queuedClearRequests)} are queued${running}`;
 }
 

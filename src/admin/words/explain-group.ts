@@ -114,15 +114,9 @@ function admissionLines(admission: AdmissionExplanation, observing: boolean): re
         ...controlLines(admission),
         spared === null
           ? '  It has been the most for long enough: all marks count.'
-          : `  A mark keeps a backend out only where ${sparedWords(spared)}, or by its running requests.`,
+          : `  A mark keeps a backend out only where more than ${figure(spared)} (three times the median, at least 20) are queued, or by its running requests.`,
       ];
   }
-}
-
-function sparedWords(spared: number): string {
-  return spared === 0
-    ? 'any are queued, since half of the backends have no queue'
-    : `more than ${figure(spared)}, three times the median, are queued`;
 }
 
 function controlLines({ control, figures, computedShareRatio }: AdmissionExplanation): readonly string[] {

@@ -197,7 +197,7 @@ test('the share that sidecars refuse, and why', () => {
       computedShareRatio: 0.183795,
       figures: { ...figures, medianQueuedRequests: 0, medianWaitSeconds: 0 },
       control: { ...control, ...calm },
-      sparedUpToRequests: 0,
+      sparedUpToRequests: 20,
     }),
     withAdmission({
       kind: 'shedding',

@@ -15,16 +15,24 @@ interface Result {
   readonly refused: readonly number[];
 }
 
+/** How many requests an engine runs at once, and how long each takes at full speed on average. */
+interface Kind {
+  readonly slots: number;
+  readonly staySeconds: number;
+}
+
 /** Runs engines of these speeds under a load, as a part of what they can do together, that may differ by the second. */
 function simulate(
   speeds: readonly number[],
   loadAt: (second: number) => number,
   seconds: number,
   decide: (samples: readonly Sample[]) => GroupDecision,
+  { slots, staySeconds }: Kind = { slots: SLOTS, staySeconds: STAY_SECONDS },
+  seed = 42,
 ): Result {
-  const next = random(42);
-  const engines = speeds.map((speed) => new SlotEngine(speed));
-  const capacity = (speeds.reduce((sum, speed) => sum + speed, 0) * SLOTS) / STAY_SECONDS;
+  const next = random(seed);
+  const engines = speeds.map((speed) => new SlotEngine(speed, slots, staySeconds));
+  const capacity = (speeds.reduce((sum, speed) => sum + speed, 0) * slots) / staySeconds;
   const decisions: GroupDecision[] = [];
   const refused: number[] = [];
   for (let second = 0; second < seconds; second++) {
@@ -38,7 +46,7 @@ function simulate(
         const dropped = dropShare > 0 && next() < dropShare;
         const engine = dropped ? undefined : engines[pick(decision, next())];
         if (engine === undefined) refused[second] = (refused[second] ?? 0) + 1;
-        else engine.admit(-Math.log(1 - next()) * STAY_SECONDS);
+        else engine.admit(-Math.log(1 - next()) * staySeconds);
       }
       for (const engine of engines) engine.tick(TICK_SECONDS);
     }
@@ -147,4 +155,24 @@ test('with admission an overload is refused evenly, with short queues, and it en
   );
   assert.equal(mean(shedding.refused.slice(0, 60)), 0);
   assert.equal(mean(shedding.refused.slice(175)), 0, 'nothing is refused 15 s after');
+});
+
+test('requests that stay long: a lasting overload is refused with few pauses, and the share swings little', () => {
+  const load = (second: number) => (second < 200 ? 1.2 : 0.5);
+  const speeds = Array.from({ length: 8 }, () => 1);
+  const kind = { slots: 64, staySeconds: 10 };
+  const runs = [1, 2, 3, 4, 5, 6].map((seed) => {
+    const { decisions, refused } = simulate(speeds, load, 240, guarded(8, 'Proportional'), kind, seed);
+    const overload = decisions.slice(80, 200);
+    const shares = overload.map(({ assignment }) => assignment.dropShare);
+    assert.ok(Math.abs(mean(shares) - (1 - 1 / 1.2)) < 0.04, `seed ${seed}: ${mean(shares)} on average`);
+    assert.ok(!overload.some(({ publish }) => publish === 'health'), `seed ${seed}: no mark flips`);
+    assert.equal(mean(refused.slice(215)), 0, `seed ${seed}: nothing is refused 15 s after`);
+    const deviation = Math.sqrt(mean(shares.map((share) => (share - mean(shares)) ** 2)));
+    return { deviation, pauses: shares.filter((share) => share === 0).length };
+  });
+  const swing = mean(runs.map(({ deviation }) => deviation));
+  assert.ok(swing < 0.085, `the share swings by ${swing}`);
+  const pauses = mean(runs.map(({ pauses: seconds }) => seconds));
+  assert.ok(pauses < 4, `for ${pauses} of 120 s nothing is refused`);
 });
