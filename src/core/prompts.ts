@@ -20,15 +20,17 @@ export interface PromptMemory {
   readonly prompts: PromptBacklog | undefined;
 }
 
-/** How fast all backends compute prompts, by sums that fade together. */
+/** How fast all backends compute prompts, and how many are never answered, by sums that fade together. */
 export interface PromptPace {
   /** Of prompts that were answered. */
   readonly tokens: number;
   /** For how long backends had any, per unit of configured share. */
   readonly seconds: number;
+  /** Tokens that were taken in less those that were answered: what is cancelled before its first token stays in it. */
+  readonly unanswered: number;
 }
 
-export const NO_PACE: PromptPace = { tokens: 0, seconds: 0 };
+export const NO_PACE: PromptPace = { tokens: 0, seconds: 0, unanswered: 0 };
 
 /**
  * A backlog of more is none: many versions of vLLM count a prompt anew with every step that finds no KV cache for it,
@@ -45,6 +47,8 @@ const MEMORY_RUNS = 6;
 const SECONDS_NEEDED = 5;
 /** No engine computes more tokens: keeps the sums finite, whatever a page says. */
 const MOST_PER_SECOND = 10_000_000;
+/** Where more of the tokens are never answered, a backlog tells too little. */
+const MOST_UNANSWERED = 0.2;
 /** A backend keeps at least this part of its weight. */
 const LEAST_FREE = 0.1;
 
@@ -78,6 +82,10 @@ function answeredBetween(past: Sample | undefined, { prompts }: Sample): number 
   return (prompts?.answeredTokens ?? 0) - (past?.prompts?.answeredTokens ?? 0);
 }
 
+function takenInBetween(past: Sample | undefined, { prompts }: Sample): number {
+  return (prompts?.takenInTokens ?? 0) - (past?.prompts?.takenInTokens ?? 0);
+}
+
 /** Tokens per second of a backend with that configured share; undefined: not known yet. */
 export function tokensPerSecondOf({ tokens, seconds }: PromptPace, share: number): number | undefined {
   const tokensPerSecond = (share * tokens) / seconds;
@@ -98,16 +106,29 @@ export function observePace(
   const kept = Math.exp(-elapsedSeconds / Math.max(MEMORY_SECONDS, MEMORY_RUNS * intervalSeconds));
   let tokens = pace.tokens * kept;
   let seconds = pace.seconds * kept;
+  let unanswered = pace.unanswered * kept;
   for (let index = 0; index < shares.length; index++) {
     const past = at(memories.past, index);
     const { sample, sampledAtMs, prompts } = at(memories.present, index);
     if (!counts(index) || past.prompts === undefined || prompts === undefined || sample === undefined)
       continue;
     const between = (sampledAtMs - past.sampledAtMs) / 1000;
-    tokens += Math.min(Math.max(0, answeredBetween(past.sample, sample)), MOST_PER_SECOND * between);
+    const most = MOST_PER_SECOND * between;
+    const answered = answeredBetween(past.sample, sample);
+    const takenIn = takenInBetween(past.sample, sample);
+    tokens += Math.min(Math.max(0, answered), most);
     if (prompts.tokens > 0) seconds += at(shares, index) * between;
+    // a leap is of prompts that are tried again and again
+    const leap = LONGEST_SECONDS * (tokensPerSecondOf(pace, at(shares, index)) ?? 0);
+    if (takenIn < 0 || answered < 0 || answered > most || takenIn - answered > leap) continue;
+    unanswered += takenIn - answered;
   }
-  return { tokens, seconds };
+  return { tokens, seconds, unanswered };
+}
+
+/** Whether so many of the group's prompts are answered that a backlog tells how long it lasts. */
+export function areMostlyAnswered({ tokens, unanswered }: PromptPace): boolean {
+  return unanswered <= MOST_UNANSWERED * (tokens + unanswered);
 }
 
 /**

@@ -10,7 +10,7 @@ import type { GainBasis, PromptBasis } from './model/basis.ts';
 import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
 import { adaptiveFactor, deviations } from './policies/adaptive.ts';
 import { linearFactor, meanScore } from './policies/linear.ts';
-import { promptBasisOf, tokensPerSecondOf, type PromptPace } from './prompts.ts';
+import { areMostlyAnswered, promptBasisOf, tokensPerSecondOf, type PromptPace } from './prompts.ts';
 import type { Roster } from './roster.ts';
 import { linearScores } from './scorers/linear-score.ts';
 import { lackingScorers, type WeighedSignal, weighedSignals } from './scorers/weighed.ts';
@@ -158,8 +158,9 @@ function weighAdaptively(
     isCounted,
   );
   const capacities = capacitiesOf(learned, speeds, roster.shares);
+  const tell = areMostlyAnswered(input.promptPace);
   const prompts = memories.map((memory, index) =>
-    at(input.freshness.uses, index) === 'fresh'
+    tell && at(freshness.uses, index) === 'fresh'
       ? promptBasisOf(
           memory.prompts,
           tokensPerSecondOf(input.promptPace, at(roster.shares, index)),

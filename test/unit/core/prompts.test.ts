@@ -141,16 +141,20 @@ test('the weight falls with the part of the interval that the prompts take, to a
 });
 
 test('nothing is made of prompts before it is known how fast they are computed', () => {
-  assert.equal(tokensPerSecondOf({ tokens: 100_000, seconds: 10 }, 1), PACE);
+  assert.equal(tokensPerSecondOf({ ...NO_PACE, tokens: 100_000, seconds: 10 }, 1), PACE);
   assert.equal(
-    tokensPerSecondOf({ tokens: 100_000, seconds: 10 }, 2),
+    tokensPerSecondOf({ ...NO_PACE, tokens: 100_000, seconds: 10 }, 2),
     2 * PACE,
     'a server of twice the weight',
   );
   assert.equal(tokensPerSecondOf(NO_PACE, 1), undefined);
-  assert.equal(tokensPerSecondOf({ tokens: 40_000, seconds: 4 }, 1), undefined);
-  assert.equal(tokensPerSecondOf({ tokens: 0, seconds: 10 }, 1), undefined, 'nothing is ever answered');
-  assert.equal(tokensPerSecondOf({ tokens: 100_000, seconds: 10 }, 0), undefined);
+  assert.equal(tokensPerSecondOf({ ...NO_PACE, tokens: 40_000, seconds: 4 }, 1), undefined);
+  assert.equal(
+    tokensPerSecondOf({ ...NO_PACE, tokens: 0, seconds: 10 }, 1),
+    undefined,
+    'nothing is ever answered',
+  );
+  assert.equal(tokensPerSecondOf({ ...NO_PACE, tokens: 100_000, seconds: 10 }, 0), undefined);
   assert.equal(promptBasisOf({ tokens: 12_000, computed: 0, settled: 0 }, undefined, 1, 0), undefined);
   assert.equal(promptBasisOf(undefined, PACE, 1, 0), undefined);
 });
@@ -173,6 +177,35 @@ test('a backend in the middle of a long prompt gets less until it is through', (
   assert.ok(through.relativeWeight > 0.95, `${through.relativeWeight}`);
   assert.match(busy.reasons.join(), /^computes prompts for 0\.9\d* s, others wait: weight × 0\.1/);
   assert.deepEqual(through.reasons, []);
+});
+
+/** The same, while the others take in 15,000 tokens a second, of which so many were cancelled before their first token. */
+function withCancelled(step: number, cancelledTokens: number): readonly Answer[] {
+  const takenInTokens = 15_000 * (step + 1);
+  const prompts = { takenInTokens, answeredTokens: takenInTokens - cancelledTokens };
+  return answers(step).map((answer, index) => (index === 0 ? answer : { ...(answer as object), prompts }));
+}
+
+/** What its prompts leave of the first one's weight, second by second. */
+function freeWhile(seconds: number, cancelledTokens: (second: number) => number): readonly number[] {
+  const fleet = new Fleet(4);
+  return Array.from(
+    { length: seconds },
+    (_, step) => one(fleet.step(withCancelled(step, cancelledTokens(step))), 0).basis.prompts?.free ?? 1,
+  );
+}
+
+test('prompts count for nothing in the group while more than a fifth of their tokens are never answered', () => {
+  const few = freeWhile(99, (second) => 1500 * second);
+  const many = freeWhile(99, (second) => 6000 * second);
+  assert.ok(Number(few.at(-1)) < 0.6, `${few.at(-1)}`);
+  assert.deepEqual(new Set(many.slice(20)), new Set([1]));
+});
+
+test('what was never answered is forgotten in a minute or two', () => {
+  const free = freeWhile(300, (second) => 6000 * Math.min(second, 99));
+  const again = free.findIndex((part, second) => second > 99 && part < 1);
+  assert.ok(again > 110 && again < 220, `after ${again} s`);
 });
 
 test('with Linear, and for samples that are not fresh, prompts count for nothing', () => {
