@@ -102,6 +102,7 @@ export class SampleReader {
     const count = sum(readMetric(families, set.latency.count));
     const takenInTokens = sum(readMetric(families, set.prompts.takenIn));
     const answeredTokens = sum(readMetric(families, set.prompts.answered));
+    const tokens = sum(readMetric(families, set.tokens));
     const sample: Sample = {
       queued: sum(values.TotalQueuedRequests),
       running: sum(values.RunningRequests),
@@ -110,6 +111,8 @@ export class SampleReader {
       latency: sumSeconds === undefined || count === undefined ? undefined : { sumSeconds, count },
       ...(takenInTokens !== undefined &&
         answeredTokens !== undefined && { prompts: { takenInTokens, answeredTokens } }),
+      ...(tokens !== undefined && { tokens }),
+      ...(tokens === undefined && set.coarse && { coarse: true }),
     };
     return { ...found, kind: 'sample', sample, percentage };
   }

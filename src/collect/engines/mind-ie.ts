@@ -14,6 +14,8 @@ export const MIND_IE: Engine = {
   mayCountToHundred: true,
   finished: [{ name: 'request_success_total' }],
   latency: { sum: [], count: [] },
+  // the documentation does not tell in which steps its KV gauge moves
+  coarse: true,
   awake: [],
   source: {
     kind: 'documentation',

@@ -35,6 +35,7 @@ describe('a vLLM page', () => {
       finished: 17,
       latency: { sumSeconds: 42.5, count: 17 },
       prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
+      tokens: 52_817,
     });
   });
 
@@ -50,6 +51,7 @@ describe('a vLLM page', () => {
       finished: 20,
       latency: { sumSeconds: 50, count: 20 },
       prompts: { takenInTokens: 105_634, answeredTokens: 105_634 },
+      tokens: 105_634,
     });
   });
 
@@ -61,6 +63,7 @@ describe('a vLLM page', () => {
       finished: 0,
       latency: { sumSeconds: 0, count: 0 },
       prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
+      tokens: 52_817,
     });
   });
 
