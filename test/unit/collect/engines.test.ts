@@ -166,12 +166,37 @@ describe('a KV gauge that may count to 100', () => {
     return reading.kind === 'sample' ? reading.sample.kvUtilization : undefined;
   };
 
-  test('is one from the first value above 1 on', () => {
+  test('is one from the first value above 1.1 on', () => {
     const reader = readerOf('MindIe');
     assert.deepEqual(
-      [0.5, 40, 0.5].map((value) => kv(reader, value)),
-      [0.5, 0.4, 0.005],
+      [0.5, 40, 0.5, 1.05].map((value) => kv(reader, value)),
+      [0.5, 0.4, 0.005, 0.0105],
     );
+  });
+
+  test('is full just above 1, and is not taken for one that counts to 100', () => {
+    const reader = readerOf('MindIe');
+    assert.deepEqual(
+      [1.004, 0.95, 1.1, 0.97].map((value) => kv(reader, value)),
+      [1, 0.95, 1, 0.97],
+    );
+  });
+
+  test('is none any more when 300 pages have had a value and none above 1.1; those of an idle engine do not count', () => {
+    const reader = readerOf('MindIe');
+    assert.equal(kv(reader, 40), 0.4);
+    for (let page = 0; page < 1000; page++) assert.equal(kv(reader, 0), 0);
+    for (let page = 1; page < 300; page++) assert.equal(kv(reader, 0.5), 0.005, `page ${page}`);
+    assert.equal(kv(reader, 0.5), 0.5);
+    assert.deepEqual(
+      [40, 0.5].map((value) => kv(reader, value)),
+      [0.4, 0.005],
+      'and is one again',
+    );
+  });
+
+  test('is full just above 100', () => {
+    assert.equal(kv(readerOf('MindIe'), 100.4), 1);
   });
 
   test('may be one that Metrics names, whatever the engine', () => {
