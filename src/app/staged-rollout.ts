@@ -12,6 +12,7 @@ export class StagedRollout {
   /** Groups that wait for their first assignment, as their backends were not known when they were configured. */
   #awaited: Set<string> = new Set();
   #cancelStep = (): void => undefined;
+  #stopped = false;
 
   constructor(publisher: Publisher, clock: Clock) {
     this.#publisher = publisher;
@@ -30,7 +31,7 @@ export class StagedRollout {
 
   /** The group has an assignment: it is waited for no longer. */
   published(serverGroup: string, configuration: Configuration): void {
-    if (!this.#awaited.delete(serverGroup)) return;
+    if (this.#stopped || !this.#awaited.delete(serverGroup)) return;
     this.#configure(configuration);
     this.advance();
   }
@@ -45,8 +46,9 @@ export class StagedRollout {
     });
   }
 
-  /** Takes no more steps by itself. */
+  /** Takes no more steps, whatever is still published: sidecars keep what they have. */
   stop(): void {
+    this.#stopped = true;
     this.#cancelStep();
   }
 

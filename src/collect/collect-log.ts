@@ -65,7 +65,7 @@ export class CollectLog {
     this.#saidPercentage = true;
     this.#log.info(
       { backend },
-      'KV cache utilisation is above 1: read as a percentage, also of other backends',
+      'KV cache utilisation is above 1.1: read as a percentage, also of other backends',
     );
   }
 

@@ -13,6 +13,9 @@ export interface MetricSet {
   readonly finished: Metric;
   readonly latency: Engine['latency'];
   readonly prompts: NonNullable<Engine['prompts']>;
+  readonly tokens: Metric;
+  /** Without {@link tokens} all of it may stand still while the engine works. */
+  readonly coarse: boolean;
   readonly awake: Metric;
   /** A page without a usable value for one of them gives no sample. */
   readonly required: readonly ScorerName[];
@@ -24,7 +27,13 @@ export interface MetricSet {
 }
 
 const NO_PROMPTS = { takenIn: [], answered: [] } as const;
-const NOTHING = { finished: [], latency: { sum: [], count: [] }, prompts: NO_PROMPTS, awake: [] } as const;
+const NOTHING = {
+  finished: [],
+  latency: { sum: [], count: [] },
+  prompts: NO_PROMPTS,
+  tokens: [],
+  awake: [],
+} as const;
 
 /**
  * @param weighted the scorers that carry weight: required where the settings name their metric, and where every page of
@@ -35,7 +44,7 @@ export function metricSet(
   overrides: MetricOverrides,
   weighted: readonly ScorerName[],
 ): MetricSet {
-  const { finished, latency, prompts = NO_PROMPTS, awake } = engine ?? NOTHING;
+  const { finished, latency, prompts = NO_PROMPTS, tokens = [], awake } = engine ?? NOTHING;
   const gaugeOf = (scorer: ScorerName): Metric =>
     overridden(overrides[scorer]) ?? engine?.gauges[scorer] ?? [];
   const gauges = {
@@ -58,15 +67,18 @@ export function metricSet(
       takenIn: narrowed(prompts.takenIn, overrides.labels),
       answered: narrowed(prompts.answered, overrides.labels),
     },
+    tokens: narrowed(tokens, overrides.labels),
     awake: narrowed(awake, overrides.labels),
   };
   const counters = [set.finished, ...Object.values(set.latency), ...Object.values(set.prompts)];
-  const all = [...Object.values(set.gauges), ...counters, set.awake];
+  const all = [...Object.values(set.gauges), ...counters, set.tokens, set.awake];
   const names = [...new Set(namesIn(all))];
   const theirs = new Set(engine === undefined ? [] : namesIn(Object.values(engine.gauges)));
   return {
     engine,
     ...set,
+    // nobody knows in which steps a gauge of the operator's moves
+    coarse: overrides.KVCacheUtilization !== undefined || engine?.coarse === true,
     mayCountToHundred: overrides.KVCacheUtilization !== undefined || engine?.mayCountToHundred === true,
     required: weighted.filter((scorer) => isRequired(scorer, engine, overrides)),
     names,

@@ -28,16 +28,18 @@ export type SampleReading =
   | (Found & { readonly kind: 'asleep' })
   | Failed;
 
-/** Up to this, a KV utilisation of an engine that counts to 1 may be by an estimate or by rounding. */
+/** Up to so many times the full cache, a KV utilisation may be by an estimate or by rounding. */
 const FULL_MAX = 1.1;
+/** An engine that counts to 100 and is not idle shows it within so many pages; one that has not counts to 1 after all. */
+const HUNDRED_PAGES = 300;
 
 /** Turns the pages of one backend into samples, and remembers its engine. Unknown is not zero. */
 export class SampleReader {
   readonly #plan: SamplePlan;
   /** undefined: the engine is not known yet, or no longer. */
   #set: MetricSet | undefined;
-  /** Its KV utilisation has been seen above 1, so that it counts to 100. */
-  #countsToHundred = false;
+  /** For so many more pages with a small KV utilisation it counts to 100, as one above {@link FULL_MAX} was seen. */
+  #hundredPages = 0;
 
   constructor(plan: SamplePlan) {
     this.#plan = plan;
@@ -76,7 +78,7 @@ export class SampleReader {
     const all = familiesOf(page, this.#plan.everything);
     if (all.kind === 'failure') return all;
     const set = this.#plan.recognize(all.families);
-    if (set.engine !== this.#set?.engine) this.#countsToHundred = false;
+    if (set.engine !== this.#set?.engine) this.#hundredPages = 0;
     this.#set = set.engine === undefined ? undefined : set;
     if (set.names.length === 0) return failed('metric_absent', NO_ENGINE);
     const wanted = new Set(set.names);
@@ -102,6 +104,7 @@ export class SampleReader {
     const count = sum(readMetric(families, set.latency.count));
     const takenInTokens = sum(readMetric(families, set.prompts.takenIn));
     const answeredTokens = sum(readMetric(families, set.prompts.answered));
+    const tokens = sum(readMetric(families, set.tokens));
     const sample: Sample = {
       queued: sum(values.TotalQueuedRequests),
       running: sum(values.RunningRequests),
@@ -110,20 +113,24 @@ export class SampleReader {
       latency: sumSeconds === undefined || count === undefined ? undefined : { sumSeconds, count },
       ...(takenInTokens !== undefined &&
         answeredTokens !== undefined && { prompts: { takenInTokens, answeredTokens } }),
+      ...(tokens !== undefined && { tokens }),
+      ...(tokens === undefined && set.coarse && { coarse: true }),
     };
     return { ...found, kind: 'sample', sample, percentage };
   }
 
   /**
-   * Utilisation is 0..1: a value above that tells that the engine counts to 100, and those of some engines may do so.
-   * Of the others one just above 1 is full: to take it for a hundredth would send everything there.
+   * Utilisation is 0..1, and one just above that is full: to take it for a hundredth would send everything there. A larger
+   * one tells that the engine counts to 100. Of those that may do so it is remembered for smaller ones, but not for ever:
+   * the value may have been absurd, and an engine that starts again at the same address be another version.
    */
-  #isPercentage(values: Values, { mayCountToHundred }: MetricSet): boolean {
-    if (values.kind === 'failure') return false;
-    const full = mayCountToHundred ? 1 : FULL_MAX;
-    const above = values.values.some((value) => value > full);
-    if (above && mayCountToHundred) this.#countsToHundred = true;
-    return above || this.#countsToHundred;
+  #isPercentage(read: Values, { mayCountToHundred }: MetricSet): boolean {
+    if (read.kind === 'failure') return false;
+    const above = read.values.some((value) => value > FULL_MAX);
+    if (!mayCountToHundred) return above;
+    if (above) this.#hundredPages = HUNDRED_PAGES;
+    else if (this.#hundredPages > 0 && read.values.some((value) => value > 0)) this.#hundredPages--;
+    return this.#hundredPages > 0;
   }
 }
 
@@ -159,6 +166,6 @@ function isAsleep(families: Families, awake: Metric): boolean {
 
 function utilizations(read: Values): Values {
   if (read.kind === 'failure') return read;
-  const high = read.values.find((value) => value > 100);
+  const high = read.values.find((value) => value > 100 * FULL_MAX);
   return high === undefined ? read : failed('not_a_number', `${read.name} is ${high}, more than 100 %`);
 }

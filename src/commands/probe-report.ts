@@ -37,7 +37,7 @@ export function warningsOf({ page, intervalSeconds }: ProbeReport): readonly War
       .filter(({ isScorer, found, missing }) => isScorer && found.length + missing.length === 0)
       .map(({ name }) => warn(`the engine has no metric for the scorer ${name}: leave it out`)),
     ...(sample === undefined ? [warn('the engine sleeps: such a backend takes no traffic')] : []),
-    ...(percentage ? [warn('KV utilisation is above 1: it is read as a percentage')] : []),
+    ...(percentage ? [warn('KV utilisation is above 1.1: it is read as a percentage')] : []),
     ...('refused' in lean && load > COSTLY
       ? [
           warn(

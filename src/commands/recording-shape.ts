@@ -109,6 +109,8 @@ const sample = objectOf({
   finished: optional(amount),
   latency: optional(objectOf({ sumSeconds: amount, count: amount })),
   prompts: optional(objectOf({ takenInTokens: amount, answeredTokens: amount })),
+  tokens: optional(amount),
+  coarse: optional(aFlag),
 });
 
 const sampled = objectOf({

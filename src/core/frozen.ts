@@ -4,21 +4,22 @@ import type { Sample } from './model/collection.ts';
 /** Most that a frozen backend gets, of the mean weight: wakes an idle engine and spares a hung one. */
 export const TRICKLE = 0.02;
 
-/** Whether nothing that a working engine keeps moving has moved: gauges bit-identical, finished counter flat. */
+/** Whether nothing that a working engine keeps moving has moved: gauges bit-identical, counters flat. */
 export function isSteady(before: Sample | undefined, sample: Sample): boolean {
   return (
     before !== undefined &&
     before.queued === sample.queued &&
     before.running === sample.running &&
     before.kvUtilization === sample.kvUtilization &&
-    before.finished === sample.finished
+    before.finished === sample.finished &&
+    before.tokens === sample.tokens
   );
 }
 
 /**
  * Whether the gauges stand still while they should move: vLLM keeps the last values after all requests were aborted
- * (vllm-project/vllm#22545), and a hung engine does the same. Without the KV gauge or the finished counter one long
- * request may look like that, so that only a marked backend counts, and only after longer.
+ * (vllm-project/vllm#22545), and a hung engine does the same. Without the KV gauge or the finished counter, or where what
+ * there is moves in large steps, long requests may look like that: only a marked backend counts, and only after longer.
  * @param steadyMs how long the values have been the same
  * @param saturated as of the previous evaluation
  */
@@ -28,7 +29,7 @@ export function isFrozen(
   saturated: boolean,
   intervalSeconds: number,
 ): boolean {
-  if (sample.kvUtilization === undefined || sample.finished === undefined) {
+  if (sample.kvUtilization === undefined || sample.finished === undefined || sample.coarse === true) {
     return saturated && steadyMs >= Math.max(120, 20 * intervalSeconds) * 1000;
   }
   const busy = (sample.queued ?? 0) + (sample.running ?? 0) > 0;

@@ -28,6 +28,7 @@ export class LeanPage implements Page {
       gauge('vllm:kv_cache_usage_perc', gauges.kvUtilization),
       counter('vllm:prefix_cache_queries_total', counters.takenInTokens),
       counter('vllm:prompt_tokens_total', counters.promptTokens),
+      counter('vllm:generation_tokens_total', counters.generatedTokens),
       '# TYPE vllm:request_success_total counter\n',
       `vllm:request_success_total{${this.#labels},finished_reason="length"} ${finished}\n`,
       `# TYPE ${latency} histogram\n`,

@@ -11,6 +11,7 @@ const COLUMNS = [
   'running',
   'KV utilisation',
   'finished',
+  'moves with every few tokens',
   'names from',
 ];
 
@@ -37,6 +38,7 @@ function row(engine: Engine): readonly string[] {
     metric(gauges.RunningRequests),
     metric(gauges.KVCacheUtilization),
     metric(engine.finished),
+    finest(engine),
     engine.source.kind === 'source' ? `its source, ${engine.source.version}` : 'documentation only',
   ];
 }
@@ -45,6 +47,13 @@ function page({ path, port, scheme }: Engine): string {
   return [`\`${path}\``, port === undefined ? '' : `port ${port}`, scheme === 'https' ? 'https' : '']
     .filter((part) => part !== '')
     .join(', ');
+}
+
+/** By what one that stands still is known soon. */
+function finest({ gauges, finished, tokens = [], coarse }: Engine): string {
+  if (finished.length === 0) return 'none';
+  if (tokens.length > 0) return metric(tokens);
+  return coarse === true || metric(gauges.KVCacheUtilization) === 'none' ? 'none' : 'KV utilisation';
 }
 
 /** Names of current versions. */

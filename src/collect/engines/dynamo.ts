@@ -33,6 +33,8 @@ export const DYNAMO: Engine = {
       { name: 'dynamo_frontend_request_duration_seconds_count' },
     ],
   },
+  // a worker passes on the KV gauge of its engine, and that of SGLang is rounded to hundredths
+  coarse: true,
   awake: [],
   source: {
     kind: 'source',

@@ -46,6 +46,16 @@ export interface Engine {
    * Absent: it does not tell both.
    */
   readonly prompts?: { readonly takenIn: Metric; readonly answered: Metric };
+  /**
+   * Tokens generated or held, a counter or a gauge that moves with every few of them: it tells an engine that stands
+   * still from one with long requests. Absent: none that is known to.
+   */
+  readonly tokens?: Metric;
+  /**
+   * Without {@link tokens}, whatever else is on its page may stand still for 10 s while the engine works: the KV gauge is
+   * rounded, or the page renewed only so often, or nobody has looked. Absent: a KV gauge moves with every few tokens.
+   */
+  readonly coarse?: true;
   /** 1 while the engine serves, 0 while it sleeps. */
   readonly awake: Metric;
   readonly source: EngineSource;
@@ -54,8 +64,8 @@ export interface Engine {
 }
 
 /** Every name that is read from a page of the engine. */
-export function namesOf({ gauges, finished, latency, prompts, awake }: Engine): readonly string[] {
-  const counters = [finished, latency.sum, latency.count, ...Object.values(prompts ?? {})];
+export function namesOf({ gauges, finished, latency, prompts, tokens, awake }: Engine): readonly string[] {
+  const counters = [finished, latency.sum, latency.count, ...Object.values(prompts ?? {}), tokens ?? []];
   const metrics = [...Object.values(gauges), ...counters, awake];
   return [...new Set(metrics.flat().map(({ name }) => name))];
 }

@@ -15,6 +15,8 @@ export const LM_DEPLOY: Engine = {
   mayCountToHundred: false,
   finished: [{ name: 'lmdeploy:request_success_total' }],
   latency: histogram('lmdeploy:e2e_request_latency_seconds'),
+  // its server renews the gauges with its log, every 10 s
+  coarse: true,
   awake: [],
   source: {
     kind: 'source',

@@ -14,10 +14,12 @@ export const MIND_IE: Engine = {
   mayCountToHundred: true,
   finished: [{ name: 'request_success_total' }],
   latency: { sum: [], count: [] },
+  // the documentation does not tell in which steps its KV gauge moves
+  coarse: true,
   awake: [],
   source: {
     kind: 'documentation',
     document: 'MindIE LLM 2.1 to 3.0, metrics in Prometheus format and metricsPort',
   },
-  note: 'Only with `MIES_SERVICE_MONITOR_MODE=1`. KV utilisation is shown as 0 to 1 or as 0 to 100: a value above 1 tells, and is remembered.',
+  note: 'Only with `MIES_SERVICE_MONITOR_MODE=1`. KV utilisation is shown as 0 to 1 or as 0 to 100: a value above 1.1 tells, and is remembered.',
 };

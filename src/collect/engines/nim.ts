@@ -14,6 +14,8 @@ export const NIM: Engine = {
   mayCountToHundred: false,
   finished: [{ name: 'request_success_total' }],
   latency: histogram('e2e_request_latency_seconds'),
+  // the documentation does not tell in which steps its KV gauge moves
+  coarse: true,
   awake: [],
   source: { kind: 'documentation', document: 'Observability for NVIDIA NIM for LLMs, 1.x' },
   note: 'Names without a prefix. A NIM that shows those of vLLM is found as `Vllm`.',

@@ -18,6 +18,8 @@ export const RAY_SERVE: Engine = {
   mayCountToHundred: false,
   finished: [{ name: 'ray_vllm_request_success_total' }],
   latency: histogram('ray_vllm_e2e_request_latency_seconds'),
+  // Ray takes the numbers over every 10 s (metrics_report_interval_ms)
+  coarse: true,
   awake: [{ name: 'ray_vllm_engine_sleep_state', labels: { sleep_state: 'awake' } }],
   source: {
     kind: 'source',

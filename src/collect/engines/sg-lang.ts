@@ -19,6 +19,9 @@ export const SG_LANG: Engine = {
   mayCountToHundred: false,
   finished: [{ name: 'sglang:num_requests_total' }],
   latency: histogram('sglang:e2e_request_latency_seconds'),
+  // most versions round the KV gauge to hundredths, each of thousands of tokens
+  tokens: [{ name: 'sglang:num_used_tokens', labels: TOTAL, onePer: ONE_PER }],
+  coarse: true,
   awake: [],
   source: {
     kind: 'source',
@@ -26,5 +29,5 @@ export const SG_LANG: Engine = {
     version: '0.5.23',
     file: 'python/sglang/srt/observability/metrics_collector.py',
   },
-  note: 'Only with `--enable-metrics`; the gauges are there from the first batch on. Ranks that repeat the same load are counted once per `dp_rank`, and of priorities only the total.',
+  note: 'Only with `--enable-metrics`; the gauges are there from the first batch on. Ranks that repeat the same load are counted once per `dp_rank`, and of priorities only the total. All gauges are renewed every `--decode-log-interval` steps (40).',
 };

@@ -24,6 +24,8 @@ export const VLLM: Engine = {
     takenIn: [{ name: 'vllm:prefix_cache_queries_total' }],
     answered: [{ name: 'vllm:prompt_tokens_total' }],
   },
+  // a block of KV cache is 16 tokens, but of a hybrid model thousands: its gauge may stand still for minutes
+  tokens: [{ name: 'vllm:generation_tokens_total' }],
   // also 0 while only a part of it is awake again
   awake: [{ name: 'vllm:engine_sleep_state', labels: { sleep_state: 'awake' } }],
   source: {

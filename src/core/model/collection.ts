@@ -23,6 +23,12 @@ export interface Sample {
    * the engine does not tell.
    */
   readonly prompts?: { readonly takenInTokens: number; readonly answeredTokens: number } | undefined;
+  /**
+   * Tokens generated or held, a counter or a gauge that moves with every few of them. Missing: the engine does not tell.
+   */
+  readonly tokens?: number | undefined;
+  /** All of its values may stand still for minutes while the engine works. Missing: they do not. */
+  readonly coarse?: true | undefined;
 }
 
 /** Why a collection gave no sample. `kind` is a bounded set: it becomes a metric label. */

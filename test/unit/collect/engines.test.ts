@@ -8,6 +8,7 @@ import { SamplePlan } from '../../../src/collect/sample-plan.ts';
 import type { ScorerName } from '../../../src/core/model/balance-settings.ts';
 import type { EngineName } from '../../../src/core/model/collect-settings.ts';
 import { withEnginesTable } from '../../support/engines-table.ts';
+import { Fleet } from '../../support/fleet.ts';
 import { assertFile, assertGolden } from '../../support/golden.ts';
 
 const SCORERS: readonly ScorerName[] = ['TotalQueuedRequests', 'KVCacheUtilization', 'RunningRequests'];
@@ -165,12 +166,37 @@ describe('a KV gauge that may count to 100', () => {
     return reading.kind === 'sample' ? reading.sample.kvUtilization : undefined;
   };
 
-  test('is one from the first value above 1 on', () => {
+  test('is one from the first value above 1.1 on', () => {
     const reader = readerOf('MindIe');
     assert.deepEqual(
-      [0.5, 40, 0.5].map((value) => kv(reader, value)),
-      [0.5, 0.4, 0.005],
+      [0.5, 40, 0.5, 1.05].map((value) => kv(reader, value)),
+      [0.5, 0.4, 0.005, 0.0105],
     );
+  });
+
+  test('is full just above 1, and is not taken for one that counts to 100', () => {
+    const reader = readerOf('MindIe');
+    assert.deepEqual(
+      [1.004, 0.95, 1.1, 0.97].map((value) => kv(reader, value)),
+      [1, 0.95, 1, 0.97],
+    );
+  });
+
+  test('is none any more when 300 pages have had a value and none above 1.1; those of an idle engine do not count', () => {
+    const reader = readerOf('MindIe');
+    assert.equal(kv(reader, 40), 0.4);
+    for (let page = 0; page < 1000; page++) assert.equal(kv(reader, 0), 0);
+    for (let page = 1; page < 300; page++) assert.equal(kv(reader, 0.5), 0.005, `page ${page}`);
+    assert.equal(kv(reader, 0.5), 0.5);
+    assert.deepEqual(
+      [40, 0.5].map((value) => kv(reader, value)),
+      [0.4, 0.005],
+      'and is one again',
+    );
+  });
+
+  test('is full just above 100', () => {
+    assert.equal(kv(readerOf('MindIe'), 100.4), 1);
   });
 
   test('may be one that Metrics names, whatever the engine', () => {
@@ -205,6 +231,53 @@ describe('a KV gauge that may count to 100', () => {
   });
 });
 
+describe('long requests do not look like an engine that hangs', () => {
+  /** Three requests of 20,000 tokens of prompt, 40 tokens/s each, in a cache of 400,000; nothing finishes. */
+  const heldAt = (seconds: number): number => 3 * (20_000 + 40 * seconds);
+  const sgLang = (seconds: number, held: string): string =>
+    `sglang:num_queue_reqs 0\nsglang:num_running_reqs 3\nsglang:num_requests_total 500\n${held}` +
+    `sglang:token_usage ${(heldAt(seconds) / 400_000).toFixed(2)}\n`;
+  const pages: Readonly<Record<string, { at: (seconds: number) => string; hangs: boolean }>> = {
+    'SGLang, whose KV gauge is rounded to hundredths': {
+      at: (seconds) => sgLang(seconds, `sglang:num_used_tokens ${heldAt(seconds)}\n`),
+      hangs: true,
+    },
+    'SGLang that does not tell the tokens it holds': { at: (seconds) => sgLang(seconds, ''), hangs: false },
+    'vLLM with a hybrid model, whose blocks are of 7,808 tokens': {
+      at: (seconds) =>
+        `vllm:num_requests_waiting 0\nvllm:num_requests_running 3\nvllm:request_success_total 500\n` +
+        `vllm:kv_cache_usage_perc ${(3 * Math.ceil(heldAt(seconds) / 3 / 7808)) / 60}\n` +
+        `vllm:generation_tokens_total ${1e6 + heldAt(seconds)}\n`,
+      hangs: true,
+    },
+    'Ray Serve, whose page is renewed every 10 s': {
+      at: (seconds) =>
+        `ray_vllm_num_requests_waiting 0\nray_vllm_num_requests_running 3\nray_vllm_request_success_total 500\n` +
+        `ray_vllm_kv_cache_usage_perc ${heldAt(10.4 * Math.floor(seconds / 10.4)) / 400_000}\n`,
+      hangs: false,
+    },
+  };
+  for (const [what, { at, hangs }] of Object.entries(pages)) {
+    test(what, () => {
+      const reader = readerOf('Auto');
+      const fleet = new Fleet(3);
+      const other = (step: number) => ({ running: 3 + (step % 3), kvUtilization: 0.2, finished: 10 * step });
+      let step = 0;
+      const frozenWith = (page: string): boolean | undefined => {
+        const reading = reader.read(Buffer.from(page));
+        assert.ok(reading.kind === 'sample');
+        step++;
+        return fleet.step([reading.sample, other(step), other(step + 1)]).backends[0]?.frozen;
+      };
+      for (let seconds = 0; seconds < 90; seconds++) {
+        assert.equal(frozenWith(at(seconds)), false, `works for ${seconds} s`);
+      }
+      const still = Array.from({ length: 30 }, () => frozenWith(at(90)));
+      assert.equal(still.at(-1), hangs, 'hangs for 30 s');
+    });
+  }
+});
+
 describe('Metrics', () => {
   const read = (metrics: object, page: string, engine: EngineName | 'Auto' = 'Auto', weighted = SCORERS) => {
     const reading = new SampleReader(
@@ -226,6 +299,7 @@ describe('Metrics', () => {
       kvUtilization: 0.25,
       finished: 9,
       latency: undefined,
+      coarse: true,
     });
     assert.deepEqual(read(own, 'q 3\nq_running 5\ncache{tier="cpu"} 0.9\n'), {
       kind: 'failure',
@@ -251,7 +325,8 @@ describe('Metrics', () => {
   test('give an engine what it lacks', () => {
     const page = `${pageOf('tgi-3.3.prom').toString()}cache{tier="gpu"} 0.75\n`;
     const sample = read({ KVCacheUtilization: own.KVCacheUtilization }, page, 'Tgi');
-    assert.equal('kvUtilization' in sample && sample.kvUtilization, 0.75);
+    assert.ok('kvUtilization' in sample);
+    assert.deepEqual([sample.kvUtilization, sample.coarse], [0.75, true]);
   });
 
   test('with Labels narrow every metric to one model or replica', () => {
@@ -262,6 +337,7 @@ describe('Metrics', () => {
       kvUtilization: 0.5,
       finished: 210,
       latency: { sumSeconds: 525.5, count: 210 },
+      coarse: true,
     });
     const asleep = read({ labels: { ReplicaId: 'r2bbbb' } }, page);
     assert.equal('kind' in asleep && asleep.kind, 'asleep');

@@ -35,6 +35,7 @@ describe('a vLLM page', () => {
       finished: 17,
       latency: { sumSeconds: 42.5, count: 17 },
       prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
+      tokens: 52_817,
     });
   });
 
@@ -50,6 +51,7 @@ describe('a vLLM page', () => {
       finished: 20,
       latency: { sumSeconds: 50, count: 20 },
       prompts: { takenInTokens: 105_634, answeredTokens: 105_634 },
+      tokens: 105_634,
     });
   });
 
@@ -61,6 +63,7 @@ describe('a vLLM page', () => {
       finished: 0,
       latency: { sumSeconds: 0, count: 0 },
       prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
+      tokens: 52_817,
     });
   });
 
@@ -91,6 +94,7 @@ describe('KV utilisation', () => {
     ['just above 1 is full', 'vllm:kv_cache_usage_perc 1.02\n', 1, false],
     ['above 1 is a percentage', 'vllm:kv_cache_usage_perc 25\n', 0.25, true],
     ['may be 100 percent', 'vllm:kv_cache_usage_perc 100\n', 1, true],
+    ['just above 100 percent is full', 'vllm:kv_cache_usage_perc 100.5\n', 1, true],
     [
       'is a percentage for all series of a page when one shows it',
       'vllm:kv_cache_usage_perc{engine="0"} 50\nvllm:kv_cache_usage_perc{engine="1"} 1\n',
@@ -127,7 +131,7 @@ describe('no sample comes', () => {
       'not_a_number',
       'vllm:num_requests_waiting is \\u{7}{"a',
     ],
-    [GAUGES.replace('0.25', '100.5'), 'not_a_number', 'vllm:kv_cache_usage_perc is 100.5, more than 100 %'],
+    [GAUGES.replace('0.25', '110.5'), 'not_a_number', 'vllm:kv_cache_usage_perc is 110.5, more than 100 %'],
     [
       GAUGES.replace('num_requests_waiting', 'num_requests_waiting_by_reason'),
       'metric_absent',

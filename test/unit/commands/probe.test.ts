@@ -71,6 +71,7 @@ describe('a page', () => {
       finished: 7,
       latency: { sumSeconds: 56, count: 7 },
       prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
+      tokens: 52_817,
     });
     const lean = told['lean'] as { bytes: number };
     assert.ok(lean.bytes > 0 && lean.bytes < 2500);

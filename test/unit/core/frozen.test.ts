@@ -12,13 +12,13 @@ const moving = (step: number) => ({
   finished: 5 * step,
 });
 
-test('any of the four values ends the stillness', () => {
-  const before = sampleOf(STUCK);
+test('any of the values ends the stillness', () => {
+  const before = sampleOf({ ...STUCK, tokens: 4000 });
   assert.equal(isSteady(undefined, before), false);
-  assert.equal(isSteady(before, sampleOf(STUCK)), true);
-  for (const name of ['queued', 'running', 'kvUtilization', 'finished'] as const) {
-    assert.equal(isSteady(before, sampleOf({ ...STUCK, [name]: 99 })), false, name);
-    assert.equal(isSteady(before, sampleOf({ ...STUCK, [name]: undefined })), false, name);
+  assert.equal(isSteady(before, sampleOf({ ...STUCK, tokens: 4000 })), true);
+  for (const name of ['queued', 'running', 'kvUtilization', 'finished', 'tokens'] as const) {
+    assert.equal(isSteady(before, sampleOf({ ...STUCK, tokens: 4000, [name]: 99 })), false, name);
+    assert.equal(isSteady(before, sampleOf({ ...STUCK, tokens: 4000, [name]: undefined })), false, name);
   }
 });
 
@@ -39,6 +39,10 @@ test('how long it takes depends on what the engine shows', () => {
       [{ ...busy, finished: undefined }, 1000, false, 1, false],
       [{ ...busy, finished: undefined }, 999, true, 50, false],
       [{ ...busy, finished: undefined }, 1000, true, 50, true],
+      [{ ...busy, coarse: true }, 1000, false, 1, false],
+      [{ ...busy, coarse: true }, 119, true, 1, false],
+      [{ ...busy, coarse: true }, 120, true, 1, true],
+      [{ ...busy, tokens: 9 }, 10, false, 1, true],
     ];
   for (const [values, seconds, saturated, interval, frozen] of cases) {
     const what = `${JSON.stringify(values)} for ${seconds} s, saturated ${saturated}, T ${interval}`;
