@@ -19,6 +19,7 @@ import type { Outcome } from './outcome.ts';
 import { observePace, tokensPerSecondOf } from './prompts.ts';
 import { configuredPublication, nextPublication, proposalOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
+import { stepSeconds } from './run-step.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
 import { shed } from './shedding.ts';
 import { slowStartLimit } from './slow-start.ts';
@@ -102,6 +103,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
+  const { collectedAtMs } = before;
+  const apartSeconds = collectedAtMs === undefined ? undefined : (run.startedAtMs - collectedAtMs) / 1000;
   const paces = observePaces(learned.paces, progresses, counts, times);
   const promptPace = observePace(
     before.promptPace,
@@ -123,6 +126,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     freshness,
     capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
     learns: (index) => closed && counts(index),
+    stepSeconds: stepSeconds(apartSeconds, intervalSeconds),
     zones: preference.zones,
     trusts: trust.values,
     promptPace,
@@ -175,6 +179,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const widelySaturated = observeSaturated(before.widelySaturated, computed.health, nowMs);
   const state = {
     evaluatedAtMs: nowMs,
+    collectedAtMs: run.startedAtMs,
     roster: all,
     departed: learned.departed,
     memories,
