@@ -69,7 +69,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
       run.outcomes.get(id),
       settings,
       tokensPerSecondOf(before.promptPace, at(all.shares, index)),
-      nowMs,
+      { startedAtMs: run.startedAtMs, nowMs },
     ),
   );
   const roster = withoutSleepers(all, (index) => at(memories, index).asleepAtMs !== undefined);
