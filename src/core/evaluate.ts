@@ -9,7 +9,7 @@ import { keepsWeights, keptWeights } from './kept.ts';
 import { observeLag, rememberShares, sharesSeen } from './lag.ts';
 import { preferenceOf, preferHome } from './locality.ts';
 import { remember } from './memory.ts';
-import { bringsWhatComes, isClosed, type LoopInput, underShareInForce } from './loop.ts';
+import { bringsWhatComes, isClosed, type LoopInput, teaches, underShareInForce } from './loop.ts';
 import type { CollectRun } from './model/collection.ts';
 import type { GroupDecision } from './model/decision.ts';
 import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
@@ -96,13 +96,16 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const stay = observeStay(before.stay, observed);
   const lag = observeLag(learned.lag, {
     progresses,
-    counts: (index) => at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
+    // sessions come by shares of long ago, which would look like gauges as old as that
+    counts: (index) =>
+      group.keepsSessions !== true && at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
     ...times,
   });
   const counts = (index: number): boolean =>
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
+  const taught = teaches(before, input);
   const { collectedAtMs } = before;
   const apartSeconds = collectedAtMs === undefined ? undefined : (run.startedAtMs - collectedAtMs) / 1000;
   const paces = observePaces(learned.paces, progresses, counts, times);
@@ -125,7 +128,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     freshness,
     capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
-    learns: (index) => closed && counts(index),
+    learns: (index) => taught && counts(index),
     stepSeconds: stepSeconds(apartSeconds, intervalSeconds),
     zones: preference.zones,
     trusts: trust.values,
