@@ -27,7 +27,11 @@ const BACKEND_GAUGES: readonly BackendGauge[] = [
   ['running_requests', 'Running requests, as last sampled.', (of) => of.sample?.running],
   ['kv_cache_utilization_ratio', 'KV cache utilisation, as last sampled.', (of) => of.sample?.kvUtilization],
   ['capacity_ratio', 'Learned capacity; the mean of the group is 1.', (of) => of.capacity],
-  ['missed_evaluations', 'Evaluations since the last one with a fresh sample.', (of) => of.missed],
+  [
+    'missed_evaluations',
+    'Evaluations since the last one with a fresh sample, without those that came early.',
+    (of) => of.missed,
+  ],
   ['saturated', '1: UNHEALTHY because its load is above the mark.', (of) => Number(of.saturated)],
   [
     'asleep',

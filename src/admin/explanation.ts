@@ -282,6 +282,7 @@ export interface BackendExplanation {
   readonly engine: EngineName | null;
   /** Which sample was used, and so why. */
   readonly sampleUse: SampleUse;
+  /** Of intervals: an evaluation that came early is none. */
   readonly missedEvaluations: number;
   readonly failure: CollectFailure | null;
   /** What was compared, in the order of the decision's signals; none where the load was not compared. */

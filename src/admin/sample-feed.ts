@@ -105,7 +105,8 @@ export class SampleFeed {
 
   #sampledGroups(): readonly SampledGroup[] {
     return this.#groups.flatMap((group) => {
-      const { name, mode, envoyLbPolicy, locality, servers, sharesBackends, loadAware } = group;
+      const { name, mode, envoyLbPolicy, locality, servers, sharesBackends, keepsSessions, loadAware } =
+        group;
       if (loadAware === undefined) return [];
       const assignment = this.#options.status(name)?.newest.assignment;
       return {
@@ -115,6 +116,7 @@ export class SampleFeed {
         ...(locality === 'Prefer' && { locality }),
         intervalSeconds: loadAware.collect.intervalSeconds,
         ...(sharesBackends === true && { sharesBackends }),
+        ...(keepsSessions === true && { keepsSessions }),
         balance: loadAware.balance,
         backends: servers.map(({ id, weight, draining, zone }) => ({
           id,

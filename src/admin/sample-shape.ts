@@ -49,6 +49,8 @@ export interface SampledGroup {
   readonly intervalSeconds: number;
   /** A backend of it is in another group too; left out: none is. */
   readonly sharesBackends?: boolean;
+  /** Requests of a session keep to their backend; left out: none does. */
+  readonly keepsSessions?: boolean;
   readonly balance: BalanceSettings;
   readonly backends: readonly SampledBackend[];
   /** Evaluations so far. 0: what follows is all that it has learned from. */

@@ -193,7 +193,7 @@ export type BackendRow = readonly [
   sampleAgeSeconds: number | null,
   /** Which sample was used. */
   use: SampleUse,
-  /** Evaluations since the last fresh sample. */
+  /** Intervals without a sample since the last one; evaluations that come early are none. */
   missed: number,
   /** Why its latest failed collection failed; null: none has since the start. It fails now where `missed` is above 0. */
   failure: string | null,

@@ -61,6 +61,7 @@ const group = objectOf({
   locality: optional(oneOf(['Prefer'])),
   intervalSeconds: amount,
   sharesBackends: optional(aFlag),
+  keepsSessions: optional(aFlag),
   balance: objectOf({}),
   backends: listOf(
     objectOf({

@@ -30,11 +30,17 @@ import { defaultQueueMarks } from './sections/scheduler.ts';
 /** The configuration that a valid file stands for: references resolved, defaults that depend on other fields filled in. */
 export function resolveConfiguration(file: ConfigurationFile): Configuration {
   const extensions = new Map(file.ServiceExtensions.map((extension) => [extension.Name, extension]));
+  const sticky = new Set(
+    file.Listeners.filter((listener) => listener.Affinity).map((listener) => listener.ServerGroup),
+  );
   return {
     xds: resolveXds(file.Xds),
     admin: resolveAdmin(file.Admin),
     log: { level: file.Log.Level, format: file.Log.Format },
-    serverGroups: file.ServerGroups.map((group) => resolveGroup(group, extensions)),
+    serverGroups: file.ServerGroups.map((group) => ({
+      ...resolveGroup(group, extensions),
+      ...(sticky.has(group.Name) && { keepsSessions: true }),
+    })),
     listeners: file.Listeners.map((listener) => ({
       name: listener.Name,
       address: listener.Address,

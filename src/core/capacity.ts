@@ -26,6 +26,7 @@ export function capacitiesOf(residuals: Float64Array, speeds: Speeds, shares: Fl
 /**
  * Learns what the load says again and again: that a backend copes with more or less than its configured weight.
  * @param residuals in roster order; those of configured weight 0 stand and are in no mean
+ * @param stepSeconds for how much time this run counts; at most an interval
  * @param learns whether this backend's deviation is of a fresh sample and answers to the weight that was published
  * @param trusts how far its gauges are believed, 0..1; what was learned upward from others is forgotten
  * @param isCounted whether a counter tells what it takes
@@ -35,11 +36,11 @@ export function learnResiduals(
   deviations: Float64Array,
   shares: Float64Array,
   learns: (index: number) => boolean,
-  intervalSeconds: number,
+  { stepSeconds, intervalSeconds }: { readonly stepSeconds: number; readonly intervalSeconds: number },
   trusts: Float64Array,
   isCounted: (index: number) => boolean,
 ): Float64Array {
-  const rate = intervalSeconds / Math.max(120, 10 * intervalSeconds);
+  const rate = stepSeconds / Math.max(120, 10 * intervalSeconds);
   let learnsAny = false;
   const learned = residuals.map((residual, index) => {
     if (!learns(index)) return residual;

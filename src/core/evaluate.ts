@@ -9,7 +9,7 @@ import { keepsWeights, keptWeights } from './kept.ts';
 import { observeLag, rememberShares, sharesSeen } from './lag.ts';
 import { preferenceOf, preferHome } from './locality.ts';
 import { remember } from './memory.ts';
-import { bringsWhatComes, isClosed, type LoopInput, underShareInForce } from './loop.ts';
+import { bringsWhatComes, isClosed, type LoopInput, teaches, underShareInForce } from './loop.ts';
 import type { CollectRun } from './model/collection.ts';
 import type { GroupDecision } from './model/decision.ts';
 import type { LoadAwareSettings, ServerGroup } from './model/server-group.ts';
@@ -19,6 +19,7 @@ import type { Outcome } from './outcome.ts';
 import { observePace, tokensPerSecondOf } from './prompts.ts';
 import { configuredPublication, nextPublication, proposalOf, unhealthyOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
+import { stepSeconds } from './run-step.ts';
 import { rosterOf, withoutSleepers } from './roster.ts';
 import { shed } from './shedding.ts';
 import { slowStartLimit } from './slow-start.ts';
@@ -68,7 +69,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
       run.outcomes.get(id),
       settings,
       tokensPerSecondOf(before.promptPace, at(all.shares, index)),
-      nowMs,
+      { startedAtMs: run.startedAtMs, nowMs },
     ),
   );
   const roster = withoutSleepers(all, (index) => at(memories, index).asleepAtMs !== undefined);
@@ -95,7 +96,9 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const stay = observeStay(before.stay, observed);
   const lag = observeLag(learned.lag, {
     progresses,
-    counts: (index) => at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
+    // sessions come by shares of long ago, which would look like gauges as old as that
+    counts: (index) =>
+      group.keepsSessions !== true && at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
     ...times,
   });
   const counts = (index: number): boolean =>
@@ -103,6 +106,9 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;
   const closed = isClosed(before, input);
   const out = unhealthyOf(before.published);
+  const taught = teaches(before, input);
+  const { collectedAtMs } = before;
+  const apartSeconds = collectedAtMs === undefined ? undefined : (run.startedAtMs - collectedAtMs) / 1000;
   const paces = observePaces(learned.paces, progresses, counts, times);
   const promptPace = observePace(
     before.promptPace,
@@ -123,7 +129,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     memories,
     freshness,
     capacities: capacitiesOf(learned.residuals, speeds, roster.shares),
-    learns: (index) => closed && counts(index) && !out.has(at(roster.backends, index).id),
+    learns: (index) => taught && counts(index) && !out.has(at(roster.backends, index).id),
+    stepSeconds: stepSeconds(apartSeconds, intervalSeconds),
     zones: preference.zones,
     trusts: trust.values,
     promptPace,
@@ -176,6 +183,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   const widelySaturated = observeSaturated(before.widelySaturated, computed.health, nowMs);
   const state = {
     evaluatedAtMs: nowMs,
+    collectedAtMs: run.startedAtMs,
     roster: all,
     departed: learned.departed,
     memories,

@@ -1,5 +1,5 @@
 import { at } from './at.ts';
-import type { BackendMemory } from './memory.ts';
+import { type BackendMemory, isFresh } from './memory.ts';
 import type { SampleUse } from './model/decision.ts';
 import type { LoadAwareSettings } from './model/server-group.ts';
 import { isOutdated } from './outdated.ts';
@@ -31,10 +31,13 @@ export interface FreshnessInput {
   readonly published: boolean;
 }
 
-/** Decides on the group first, then on each backend: the first case that fits counts. */
+/**
+ * Decides on the group first, then on each backend: the first case that fits counts. Whoever
+ * has not missed a collection is there: in a run that came early it may only not have answered yet.
+ */
 export function judgeFreshness(input: FreshnessInput): Freshness {
   const { roster, memories } = input;
-  const someFresh = roster.shares.some((share, index) => share > 0 && at(memories, index).missed === 0);
+  const someThere = roster.shares.some((share, index) => share > 0 && at(memories, index).missed === 0);
   const widespread = isWidespread(roster, memories);
   const judged = (kind: Freshness['kind'], use: (index: number) => SampleUse): Freshness => {
     const uses = roster.backends.map(({ weight, draining }, index) => {
@@ -45,7 +48,7 @@ export function judgeFreshness(input: FreshnessInput): Freshness {
     return { kind, uses, widespread };
   };
   if (roster.active === 0) return judged('empty', () => 'none');
-  if (!someFresh) return judged(isKept(input) ? 'kept' : 'blind', () => 'none');
+  if (!someThere) return judged(isKept(input) ? 'kept' : 'blind', () => 'none');
   const seen = judged('seen', (index) => sampleUse(at(memories, index), widespread, input));
   return seen.uses.some(isUsable) ? seen : judged('standstill', (index) => idleUse(at(seen.uses, index)));
 }
@@ -73,20 +76,21 @@ function isKept({ roster, memories, settings, nowMs, published }: FreshnessInput
   return !isOutdated(nowMs - latestMs, settings.collect.intervalSeconds);
 }
 
-/** Asked only when somebody in the group is fresh, so that a refusal is never everybody's. */
+/** Asked only when somebody in the group is there, so that a refusal is never everybody's. */
 function sampleUse(
-  { missed, failure, sample, sampledAtMs, frozen }: BackendMemory,
+  memory: BackendMemory,
   widespread: boolean,
   { settings, nowMs }: FreshnessInput,
 ): SampleUse {
+  const { missed, failure, sample, sampledAtMs, frozen } = memory;
   if (missed >= 1) {
     if (settings.balance.onCollectFailure === 'Remove') return 'removed';
     if (failure?.kind === 'refused') return 'worst';
   }
   if (sample === undefined) return 'mean';
   if (frozen) return 'frozen';
-  if (missed === 0) return 'fresh';
-  if (missed === 1) return 'last';
+  if (isFresh(memory)) return 'fresh';
+  if (missed <= 1) return 'last';
   if (widespread) return 'mean';
   return isOutdated(nowMs - sampledAtMs, settings.collect.intervalSeconds) ? 'mean' : 'worst';
 }

@@ -20,9 +20,17 @@ export function isClosed({ published, computed }: GroupState, { group, inForce }
   return group.mode !== 'Observe' && published === computed && isInForce(computed, { inForce });
 }
 
+/**
+ * Whether a deviation tells what a backend copes with. Not where sessions keep to their backends: theirs is what came by
+ * the shares of long ago, and stays until they end.
+ */
+export function teaches(before: GroupState, input: LoopInput): boolean {
+  return input.group.keepsSessions !== true && isClosed(before, input);
+}
+
 /** Whether what comes to the backends comes by the shares that were published here, as far as is known. */
 export function bringsWhatComes({ published }: GroupState, { group, inForce }: LoopInput): boolean {
-  return group.sharesBackends !== true && isInForce(published, { inForce });
+  return group.sharesBackends !== true && group.keepsSessions !== true && isInForce(published, { inForce });
 }
 
 /** Whether sidecars had what was published here, as far as is known. */

@@ -1,5 +1,5 @@
 import { at } from './at.ts';
-import type { BackendMemory } from './memory.ts';
+import { type BackendMemory, isFresh } from './memory.ts';
 import type { Sample } from './model/collection.ts';
 import { isOutdated } from './outdated.ts';
 
@@ -50,7 +50,7 @@ export function progressesOf(
 ): readonly (Progress | undefined)[] {
   const mostInside = typicalOf(past, present, shares);
   return present.map((memory, index) => {
-    if (memory.missed > 0) return undefined;
+    if (!isFresh(memory)) return undefined;
     return progressOf(at(past, index), memory, intervalSeconds, mostInside(index));
   });
 }
@@ -65,8 +65,9 @@ function typicalOf(
   const sorted = new Float64Array(shares.length);
   let count = 0;
   for (let index = 0; index < shares.length; index++) {
-    const { sample, missed } = at(present, index);
-    if (at(shares, index) === 0 || sample === undefined || missed > 0) continue;
+    const memory = at(present, index);
+    const { sample } = memory;
+    if (at(shares, index) === 0 || sample === undefined || !isFresh(memory)) continue;
     const inside = Math.max(insideOf(sample), insideOf(at(past, index).sample ?? sample));
     perShare[index] = inside / at(shares, index);
     sorted[count++] = at(perShare, index);

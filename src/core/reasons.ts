@@ -43,7 +43,11 @@ function sampleReason(
   widespread: boolean,
 ): string | undefined {
   const cause = failure === undefined ? '' : `${failure.message}, `;
-  const silence = `${cause}no metrics in ${missed} ${missed === 1 ? 'collection' : 'collections'}`;
+  const collections = missed === 1 ? 'collection' : 'collections';
+  const silence =
+    missed === 0
+      ? 'no answer yet to a collection that came early'
+      : `${cause}no metrics in ${missed} ${collections}`;
   switch (use) {
     case 'fresh':
     case 'aside':

@@ -20,6 +20,8 @@ const DEPARTED_MAX = 10_000;
 export interface GroupState {
   /** When it was last evaluated; undefined: never. */
   readonly evaluatedAtMs: number | undefined;
+  /** When the collection began that this rested on. */
+  readonly collectedAtMs: number | undefined;
   readonly roster: Roster | undefined;
   /** Those that left within the last minute. */
   readonly departed: ReadonlyMap<BackendId, Departed>;
@@ -46,6 +48,7 @@ export interface GroupState {
 export function initialState(): GroupState {
   return {
     evaluatedAtMs: undefined,
+    collectedAtMs: undefined,
     roster: undefined,
     departed: new Map(),
     memories: [],

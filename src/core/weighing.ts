@@ -61,6 +61,8 @@ export interface WeighingInput {
   readonly capacities: Capacities;
   /** Whether a backend's sample teaches anything: it is fresh, not frozen, the backend past slow start, and the loop closed. */
   readonly learns: (index: number) => boolean;
+  /** For how much time this run teaches, s. */
+  readonly stepSeconds: number;
   /** undefined: nobody prefers one. */
   readonly zones: Zones | undefined;
   /** How far its gauges are believed, 0..1, in roster order. */
@@ -137,7 +139,7 @@ function weighAdaptively(
   signals: readonly WeighedSignal[],
   gain: number,
 ): Weighing {
-  const { settings, roster, memories, freshness, learns, trusts, zones } = input;
+  const { settings, roster, memories, freshness, learns, stepSeconds, trusts, zones } = input;
   const differences = deviations(loads, signals);
   const own = (index: number): boolean => isUsable(at(freshness.uses, index));
   const pupil = (index: number): boolean => own(index) && learns(index);
@@ -153,7 +155,7 @@ function weighAdaptively(
     teaching,
     roster.shares,
     learns,
-    intervalSeconds,
+    { stepSeconds, intervalSeconds },
     trusts,
     isCounted,
   );

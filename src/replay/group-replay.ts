@@ -60,9 +60,14 @@ export class GroupReplay {
       this.#group = recordedGroup(this.#settings, recorded);
       return;
     }
-    const { sharesBackends } = recorded;
+    const { sharesBackends, keepsSessions } = recorded;
     const servers = serversOf(this.#settings, recorded);
-    this.#group = sampledEach(recorded.intervalSeconds, { ...this.#settings, servers, sharesBackends });
+    this.#group = sampledEach(recorded.intervalSeconds, {
+      ...this.#settings,
+      servers,
+      sharesBackends,
+      keepsSessions,
+    });
   }
 
   /** @returns undefined: what is collected waits for the next evaluation, as the other Interval is longer */
@@ -128,12 +133,28 @@ function backendOf({ id, weight, draining, zone }: SampledBackend): Backend {
 }
 
 function recordedGroup(settings: ServerGroup, recorded: SampledGroup): ServerGroup {
-  const { envoyLbPolicy, locality = 'None', intervalSeconds, sharesBackends, balance, backends } = recorded;
+  const {
+    envoyLbPolicy,
+    locality = 'None',
+    intervalSeconds,
+    sharesBackends,
+    keepsSessions,
+    balance,
+    backends,
+  } = recorded;
   const servers = backends.map(backendOf);
   const { loadAware } = settings;
   if (loadAware === undefined) return { ...settings, envoyLbPolicy, servers };
   const collect = { ...loadAware.collect, intervalSeconds };
-  return { ...settings, envoyLbPolicy, locality, servers, sharesBackends, loadAware: { collect, balance } };
+  return {
+    ...settings,
+    envoyLbPolicy,
+    locality,
+    servers,
+    sharesBackends,
+    keepsSessions,
+    loadAware: { collect, balance },
+  };
 }
 
 /** Samples cannot be had more often than they were taken. */

@@ -23,12 +23,13 @@ export interface FleetOptions extends Partial<BalanceSettings> {
   readonly mode?: ServerGroupMode;
   readonly locality?: 'None' | 'Prefer';
   readonly sharesBackends?: boolean;
+  readonly keepsSessions?: boolean;
 }
 
 /** A group with the settings of the example: Adaptive, marks 10 and 3 and no admission, interval 1 s, `RoundRobin` sidecars. */
 export function loadAwareGroup(servers: readonly Backend[], options: FleetOptions = {}): ServerGroup {
   const { intervalSeconds = 1, envoyLbPolicy = 'RoundRobin', mode = 'Active', ...rest } = options;
-  const { delaySeconds: _, locality, sharesBackends, ...balance } = rest;
+  const { delaySeconds: _, locality, sharesBackends, keepsSessions, ...balance } = rest;
   return {
     name: 'llama',
     mode,
@@ -38,6 +39,7 @@ export function loadAwareGroup(servers: readonly Backend[], options: FleetOption
     servers,
     ...(locality && { locality }),
     ...(sharesBackends && { sharesBackends }),
+    ...(keepsSessions && { keepsSessions }),
     loadAware: {
       collect: collectSettings({ intervalSeconds }),
       balance: {

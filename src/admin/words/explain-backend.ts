@@ -88,6 +88,7 @@ function known(value: number | null): string {
 }
 
 function silence({ missedEvaluations, failure }: BackendExplanation): string {
+  if (missedEvaluations === 0) return 'it has not answered yet to a collection that came early';
   const cause = failure === null ? '' : ` (${failure.message})`;
   return `it gave no metrics in ${plural(missedEvaluations, 'collection')}${cause}`;
 }

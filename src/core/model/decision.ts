@@ -16,7 +16,7 @@ import type { ZoneDecision } from './zones.ts';
 export type SampleUse =
   /** Arrived after the previous evaluation. */
   | 'fresh'
-  /** The first miss: the last sample stands in. */
+  /** The first miss, or no answer yet in a run that came early: the last sample stands in. */
   | 'last'
   /** Connection refused, or missed while most answer: the worst of the fresh. */
   | 'worst'
@@ -55,7 +55,7 @@ export interface BackendDecision {
   /** The engine that it is of; undefined: of none that is known. */
   readonly engine: EngineName | undefined;
   readonly use: SampleUse;
-  /** Evaluations since the last fresh sample. */
+  /** Intervals without a sample since the last one; runs that come early are none. */
   readonly missed: number;
   /** The reason of the latest collection, if that failed. */
   readonly failure: CollectFailure | undefined;

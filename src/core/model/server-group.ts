@@ -51,6 +51,8 @@ export interface ServerGroup {
   readonly servers: readonly Backend[];
   /** Whether one of them is in another group too, whose requests come there by other shares. Default: false. */
   readonly sharesBackends?: boolean | undefined;
+  /** Whether requests of a session keep to their backend, whatever its share. Default: false. */
+  readonly keepsSessions?: boolean | undefined;
   /** undefined: plain weighted round robin by the configured weights. */
   readonly loadAware: LoadAwareSettings | undefined;
 }

@@ -171,6 +171,11 @@ test('what sidecars are to do beside following weights', () => {
   });
   // names of headers have no case; Envoy wants them in lower case
   assert.equal(listeners[0]?.affinityHeader, 'x-plimsoll-backend');
+  assert.deepEqual(
+    serverGroups.map(({ keepsSessions }) => keepsSessions),
+    [true],
+  );
+  assert.equal(good(edit()).serverGroups[0]?.keepsSessions, undefined);
 });
 
 test('marks of queued requests by Interval, unless given', () => {

@@ -5,6 +5,7 @@ import { backend } from '../../support/decisions.ts';
 import { type Answer, backends, Fleet, one } from '../../support/fleet.ts';
 
 const all = () => true;
+const EACH_SECOND = { stepSeconds: 1, intervalSeconds: 1 };
 const believed = (count: number) => new Float64Array(count).fill(1);
 const speedsOf = (...values: readonly number[]) => ({
   values: Float64Array.from(values),
@@ -28,7 +29,7 @@ function learn(
       Float64Array.from(deviations),
       shares,
       learns,
-      T,
+      { stepSeconds: T, intervalSeconds: T },
       trusts,
       isCounted,
     );
@@ -70,7 +71,7 @@ test('what is no longer confirmed is forgotten: 1/e after 20 minutes', () => {
   const still = new Float64Array(2);
   const shares = Float64Array.from([1, 1]);
   for (let i = 0; i < 1200; i++)
-    capacities = learnResiduals(capacities, still, shares, all, 1, believed(2), all);
+    capacities = learnResiduals(capacities, still, shares, all, EACH_SECOND, believed(2), all);
   const left = Math.log((capacities[0] ?? 0) / (capacities[1] ?? 0)) / start;
   assert.ok(Math.abs(left - Math.exp(-1)) < 0.01, `${left}`);
 });
@@ -116,7 +117,7 @@ test('of one that is not believed what was learned upward is forgotten, to 1/e i
   let residuals: Float64Array = Float64Array.of(1.5, 0.5);
   const trusts = Float64Array.of(0, 1);
   for (let i = 0; i < 120; i++)
-    residuals = learnResiduals(residuals, new Float64Array(2), shares, all, 1, trusts, all);
+    residuals = learnResiduals(residuals, new Float64Array(2), shares, all, EACH_SECOND, trusts, all);
   const [first = 0, second = 0] = residuals;
   const plain = [1.5, 0.5].map((value) => value ** Math.exp(-0.1));
   const ratio = 1.5 ** Math.exp(-1.1) / (plain[1] ?? 0);
@@ -131,7 +132,7 @@ test('a backend of configured weight 0 stands and is in no mean', () => {
     Float64Array.from([0, 0.5, -0.5]),
     Float64Array.from([0, 1, 1]),
     (index) => index !== 0,
-    1,
+    EACH_SECOND,
     believed(3),
     all,
   );
@@ -143,6 +144,12 @@ test('a backend of configured weight 0 stands and is in no mean', () => {
 const lop = (step: number) => [
   { running: 30, kvUtilization: 0.2, finished: 3 * step },
   { running: 20, kvUtilization: 0.6, finished: 2 * step },
+];
+
+/** One of four that is steadily lighter than the others, and as fast. */
+const unlike = (finished: number): readonly Answer[] => [
+  { running: 8, kvUtilization: 0.2, finished },
+  ...Array.from({ length: 3 }, () => ({ running: 12, kvUtilization: 0.3, finished })),
 ];
 
 test('the capacity is the residual times the speed over the mean, 0.2..3; the residual stands', () => {
@@ -162,6 +169,20 @@ test('a group learns from fresh samples', () => {
   const decision = new Fleet(2).steps(60, lop);
   assert.ok(one(decision, 0).capacity > 1.04 && one(decision, 1).capacity < 0.96);
   assert.match(one(decision, 1).reasons.join(), /learned capacity: weight × 0\.\d+/);
+});
+
+test('what is learned goes by the time, not by how many runs a changing membership makes of it', () => {
+  const residualAfterMinute = (apartSeconds: number): number => {
+    const fleet = new Fleet(4, { intervalSeconds: 15 });
+    let decision = fleet.step(unlike(0));
+    for (let second = apartSeconds; second <= 60; second += apartSeconds)
+      decision = fleet.step(unlike(second), 0, apartSeconds);
+    return one(decision, 0).basis.residual;
+  };
+  const [due, early] = [residualAfterMinute(15), residualAfterMinute(1)];
+  assert.ok(due > 1.06, `${due}`);
+  // the first run counts for an interval, whenever the next one comes
+  assert.ok(Math.abs(early - due) < 0.005, `${early}, not ${due}`);
 });
 
 test('nothing is learned under Linear, without answers, or from one that is missing', () => {

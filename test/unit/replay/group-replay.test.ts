@@ -143,19 +143,18 @@ test('a longer Interval takes every other sample, a shorter one changes nothing'
   );
 });
 
-test('a group that shares a backend: that is recorded, and the same comes out', () => {
-  const settings = group({ sharesBackends: true });
-  const { lines, assignments } = recordingOf(200, () => settings, answers);
-  for (const follows of [undefined, 'recording'] as const) {
-    const steps = replayed(lines, group(), follows);
-    for (const [index, { would }] of steps.entries()) assert.deepEqual(would, assignments[index]);
-  }
-  const { lines: ofOwn } = recordingOf(1, () => group(), answers);
-  const marked = [lines, ofOwn].map(
-    ([first]) => first?.kind !== 'evaluation' && first?.groups[0]?.sharesBackends,
-  );
-  assert.deepEqual(marked, [true, undefined]);
-});
+for (const mark of ['sharesBackends', 'keepsSessions'] as const)
+  test(`a group that ${mark}: that is recorded, and the same comes out`, () => {
+    const settings = group({ [mark]: true });
+    const { lines, assignments } = recordingOf(200, () => settings, answers);
+    for (const follows of [undefined, 'recording'] as const) {
+      const steps = replayed(lines, group(), follows);
+      for (const [index, { would }] of steps.entries()) assert.deepEqual(would, assignments[index]);
+    }
+    const { lines: ofOwn } = recordingOf(1, () => group(), answers);
+    const marked = [lines, ofOwn].map(([first]) => first?.kind !== 'evaluation' && first?.groups[0]?.[mark]);
+    assert.deepEqual(marked, [true, undefined]);
+  });
 
 test('a group whose sidecars keep to their zone: where backends were is recorded, and the same comes out', () => {
   const servers = backends(4).map((of, index) => ({ ...of, zone: index < 2 ? 'a' : 'b' }));
