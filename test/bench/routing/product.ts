@@ -37,10 +37,12 @@ export const BESIDE: ReadonlySet<string> = new Set(
 /** What `npm run build` makes of the locked dependencies is not here on a fresh checkout, and would say nothing new. */
 const GENERATED = join('protos', 'generated');
 
-/** All of `src` that an arm of Envoy alone runs: no control plane is started for it. */
-const OF_ENVOY = ['commands/bootstrap.ts', 'config/', 'demo/', 'runtime/', 'xds/'].map((name) =>
-  join('src', name),
-);
+/**
+ * All of `src` that figures of an arm of Envoy alone depend on: no control plane is started for it, nothing is scraped, and
+ * its configuration is always the same.
+ */
+const OF_ENVOY = ['commands/bootstrap.ts', 'demo/', 'runtime/'].map((name) => join('src', name));
+const SCRAPED = join('src', 'demo', 'lean-page.ts');
 
 /**
  * The version of what is measured in an arm: 12 hexadecimal digits over the contents of the product, its locked
@@ -61,7 +63,9 @@ export function productVersion(kind: Arm['kind']): string {
 export function measuredFiles(kind: Arm['kind'] = 'plimsoll'): readonly string[] {
   const files = ['src', 'protos', BENCH].flatMap(filesBelow);
   const isRun = (file: string): boolean =>
-    kind === 'plimsoll' || !file.startsWith('src') || OF_ENVOY.some((part) => file.startsWith(part));
+    kind === 'plimsoll' ||
+    !file.startsWith('src') ||
+    (file !== SCRAPED && OF_ENVOY.some((part) => file.startsWith(part)));
   return [
     'package-lock.json',
     ...files.filter((file) => !BESIDE.has(file) && dirname(file) !== GENERATED && isRun(file)).toSorted(),
