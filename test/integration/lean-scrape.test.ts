@@ -25,6 +25,7 @@ const SAMPLE: Sample = {
   finished: 7,
   latency: { sumSeconds: 56, count: 7 },
   prompts: { takenInTokens: 1400, answeredTokens: 700 },
+  tokens: 0,
 };
 
 const cleanups = new Cleanups();
@@ -110,7 +111,11 @@ describe('a server that', () => {
       const bench = new Bench(server.backend);
       const pages = await bench.readTimes(3);
       assert.deepEqual(pages.map(isLean), [false, false, false]);
-      const sample = { ...SAMPLE, prompts: { takenInTokens: 52_817, answeredTokens: 52_817 } };
+      const sample = {
+        ...SAMPLE,
+        prompts: { takenInTokens: 52_817, answeredTokens: 52_817 },
+        tokens: 52_817,
+      };
       assert.deepEqual(pages.map(sampleOf), [sample, sample, sample]);
       assert.match(bench.reason ?? '', reason);
     });
