@@ -10,11 +10,13 @@ test('reasons come with what decides most first: sample, saturation, load, capac
   ];
   fleet.step([...rest(0), { running: 10 }]);
   fleet.reload(backends(4));
-  fleet.steps(14, (step) => [
+  const loaded = (step: number, queued: number) => [
     ...rest(step),
-    { queued: 11, running: 20, finished: step },
+    { queued, running: 20, finished: step },
     { running: 40, finished: step },
-  ]);
+  ];
+  fleet.steps(13, (step) => loaded(step, 9));
+  fleet.step(loaded(13, 11));
   const decision = fleet.step([...rest(15), 'timeout', { running: 41 }]);
   assert.deepEqual(
     one(decision, 2).reasons.map((reason) => reason.replace(/\d+(\.\d+)?/g, '#')),
