@@ -184,7 +184,7 @@ function weighAdaptively(
  * others lighter than the mean, and would teach them for as long as it is that they cope with more.
  */
 function amongThemselves(
-  deviations: Float64Array,
+  differences: Float64Array,
   shares: Float64Array,
   learns: (index: number) => boolean,
   counts: (index: number) => boolean,
@@ -192,16 +192,16 @@ function amongThemselves(
   let sum = 0;
   let total = 0;
   let everybody = true;
-  for (let index = 0; index < deviations.length; index++) {
+  for (let index = 0; index < differences.length; index++) {
     if (!counts(index)) continue;
     if (!learns(index)) everybody = false;
     else {
       // one that is far off is its own affair
-      sum += at(shares, index) * Math.min(1, Math.max(-1, at(deviations, index)));
+      sum += at(shares, index) * Math.min(1, Math.max(-1, at(differences, index)));
       total += at(shares, index);
     }
   }
-  return everybody || total === 0 ? deviations : deviations.map((deviation) => deviation - sum / total);
+  return everybody || total === 0 ? differences : differences.map((difference) => difference - sum / total);
 }
 
 function weighLinearly(input: WeighingInput, scores: Float64Array, gain: number): Weighing {
