@@ -114,11 +114,11 @@ test('a bad file that is mended within the moment, and then is as bad as before,
   await start(clock);
   const change = async (content: string): Promise<void> => {
     await writeFile(file, content);
-    await waitFor('a sign of a change', () => clock.pending === 2);
+    await waitFor('a sign of a change', () => clock.pending >= 2);
     await clock.advance(200);
   };
   await change(bad);
-  await waitFor('it being read, and waited for', () => clock.pending === 2);
+  await waitFor('it being read, and waited for', () => clock.pending >= 2);
   await writeFile(file, text('two'));
   // a second sign of the change before may have been what was waited for: the moment begins later then
   await waitFor('the mended file', async () => {
