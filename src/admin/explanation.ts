@@ -103,7 +103,7 @@ export interface DecisionExplanation {
   readonly admission: AdmissionExplanation;
   /** The scorers that count; none where no load was compared. */
   readonly signals: readonly SignalExplanation[];
-  /** Queued requests per unit of configured weight that a longer queue counts as in the means; null: nobody has more. */
+  /** Queued requests per unit of configured weight that a longer queue of a saturated backend counts as in the means; null: none has. */
   readonly mostQueuedInMeans: number | null;
   /** Under `Policy: Adaptive`; null: every speed is 1, as too little has finished or the engines have no counter. */
   readonly speed: SpeedExplanation | null;

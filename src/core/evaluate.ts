@@ -6,7 +6,7 @@ import { noteDraining } from './draining.ts';
 import { type Freshness, judgeFreshness } from './freshness.ts';
 import { healthsOf } from './health.ts';
 import { keepsWeights, keptWeights } from './kept.ts';
-import { observeLag, rememberShares, sharesSeen } from './lag.ts';
+import { observeLag, rememberShares, sharesSeen, withoutLag } from './lag.ts';
 import { preferenceOf, preferHome } from './locality.ts';
 import { remember } from './memory.ts';
 import { bringsWhatComes, isClosed, type LoopInput, teaches, underShareInForce } from './loop.ts';
@@ -94,13 +94,14 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
   });
   const observed = stayObservation(progresses, memories, roster.shares, before.stay, times);
   const stay = observeStay(before.stay, observed);
-  const lag = observeLag(learned.lag, {
-    progresses,
-    // sessions come by shares of long ago, which would look like gauges as old as that
-    counts: (index) =>
-      group.keepsSessions !== true && at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
-    ...times,
-  });
+  const lag =
+    group.keepsSessions === true
+      ? withoutLag(learned.lag)
+      : observeLag(learned.lag, {
+          progresses,
+          counts: (index) => at(freshness.uses, index) === 'fresh' && at(roster.shares, index) > 0,
+          ...times,
+        });
   const counts = (index: number): boolean =>
     at(freshness.uses, index) === 'fresh' &&
     slowStartLimit(at(memories, index).joinedAtMs, nowMs) === undefined;

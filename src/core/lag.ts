@@ -73,6 +73,11 @@ export function observeLag(before: Lag, observed: LagObservation): Lag {
   return { seconds: lagIn(evidence) * intervalSeconds, history: before.history, evidence };
 }
 
+/** Where sessions come by shares of long ago, gauges would look as old as those. */
+export function withoutLag({ history }: Lag): Lag {
+  return { ...INITIAL_LAG, history };
+}
+
 /**
  * @param published what sidecars have after this evaluation
  * @param weights what that comes from, in roster order; undefined: something else

@@ -1,5 +1,6 @@
 import { at } from './at.ts';
 import { isUsable } from './freshness.ts';
+import { isMarked } from './health.ts';
 import type { BackendMemory } from './memory.ts';
 import type { SampleUse } from './model/decision.ts';
 import type { Roster } from './roster.ts';
@@ -19,7 +20,7 @@ export interface Loads {
   readonly inside: Float64Array;
   /** Over the backends with a usable sample; values put in for others are never in it. */
   readonly means: Load;
-  /** What a longer queue counts as in the means; undefined: nobody has one. */
+  /** What a longer queue of a saturated backend counts as in the means; undefined: none has one. */
   readonly mostQueued: number | undefined;
 }
 
@@ -69,8 +70,10 @@ export function loadsOf(
   const parts = trusts.every((trust) => trust === 1)
     ? shares
     : shares.map((share, index) => share * at(trusts, index));
-  const mostQueued = mostOf(queued);
-  const counted = mostQueued === undefined ? queued : queued.map((waiting) => Math.min(waiting, mostQueued));
+  const most = mostOf(queued);
+  const isLong = (waiting: number, index: number): boolean => waiting > most && isMarked(at(memories, index));
+  const mostQueued = queued.some(isLong) ? most : undefined;
+  const counted = queued.map((waiting, index) => (isLong(waiting, index) ? most : waiting));
   const means = { queued: meanOf(counted, parts), kv: meanOf(kv, parts), running: meanOf(running, parts) };
   for (let index = 0; index < shares.length; index++) {
     if (!isUsable(at(uses, index))) continue;
@@ -93,15 +96,12 @@ export function loadsOf(
 }
 
 /**
- * One backend that is stuck, or out and draining, must not make all others seem equally light: in the means a queue
+ * One backend that is out and full must not make all others seem equally light: in the means the queue of a saturated one
  * counts as 4 and two medians at most. Of an even number the lower one of the two in the middle.
- * @returns undefined: nobody has more
  */
-function mostOf(queued: Float64Array): number | undefined {
+function mostOf(queued: Float64Array): number {
   const known = queued.filter((waiting) => !Number.isNaN(waiting)).sort();
-  if (known.length === 0) return undefined;
-  const most = 4 + 2 * at(known, (known.length - 1) >> 1);
-  return at(known, known.length - 1) > most ? most : undefined;
+  return known.length === 0 ? 0 : 4 + 2 * at(known, (known.length - 1) >> 1);
 }
 
 function believed(value: number, mean: number, trust: number): number {

@@ -118,9 +118,9 @@ export function observePace(
     const takenIn = takenInBetween(past.sample, sample);
     tokens += Math.min(Math.max(0, answered), most);
     if (prompts.tokens > 0) seconds += at(shares, index) * between;
-    // a leap is of prompts that are tried again and again
+    // a leap is of prompts that are tried again and again, or of a long one and, later, of its answer
     const leap = LONGEST_SECONDS * (tokensPerSecondOf(pace, at(shares, index)) ?? 0);
-    if (takenIn < 0 || answered < 0 || answered > most || takenIn - answered > leap) continue;
+    if (takenIn < 0 || answered < 0 || answered > most || Math.abs(takenIn - answered) > leap) continue;
     unanswered += takenIn - answered;
   }
   return { tokens, seconds, unanswered };

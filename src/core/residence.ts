@@ -100,8 +100,7 @@ export function stayObservation(
 /** What is left of something so old in the window. */
 function fading({ inside, finished }: Stay, seconds: number): number {
   const { least, most } = MEMORY_SECONDS;
-  const memory =
-    finished < REQUESTS_NEEDED ? least : Math.min(most, Math.max(least, (2 * inside) / finished));
+  const memory = finished < REQUESTS_NEEDED ? most : Math.min(most, Math.max(least, (2 * inside) / finished));
   return Math.exp(-seconds / memory);
 }
 

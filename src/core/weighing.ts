@@ -143,10 +143,11 @@ function weighAdaptively(
   const differences = deviations(loads, signals);
   const own = (index: number): boolean => isUsable(at(freshness.uses, index));
   const pupil = (index: number): boolean => own(index) && learns(index);
+  const compared = amongThemselves(differences, roster.shares, pupil, own);
   const teaching =
     zones === undefined
-      ? amongThemselves(differences, roster.shares, pupil, own)
-      : withinZones(zones, differences, zoneMeans(zones, differences, roster.shares, pupil));
+      ? compared
+      : withinZones(zones, compared, zoneMeans(zones, compared, roster.shares, pupil));
   const { intervalSeconds } = settings.collect;
   const { residuals, speeds } = input.capacities;
   const isCounted = (index: number): boolean => isMeasured(at(memories, index));

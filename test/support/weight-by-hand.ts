@@ -38,9 +38,9 @@ class LoadByHand {
   constructor(decision: DecisionExplanation) {
     this.#decision = decision;
     this.#capacities = capacitiesByHand(decision.backends);
-    const mean = (read: (load: Partial<Load>) => number | undefined): number => {
+    const mean = (read: (load: Partial<Load>, of: BackendExplanation) => number | undefined): number => {
       const known = this.#usable().flatMap((of) => {
-        const value = read(perUnit(of));
+        const value = read(perUnit(of), of);
         return value === undefined ? [] : [{ value, share: shareOf(of, decision) * (of.intake?.trust ?? 1) }];
       });
       const shares = sum(known.map(({ share }) => share));
@@ -51,7 +51,9 @@ class LoadByHand {
       .toSorted((one, other) => one - other);
     const most = 4 + 2 * (queues[Math.floor((queues.length - 1) / 2)] ?? 0);
     this.#means = {
-      queued: mean(({ queued }) => (queued === undefined ? undefined : Math.min(queued, most))),
+      queued: mean(({ queued }, { saturated }) =>
+        queued === undefined || !saturated ? queued : Math.min(queued, most),
+      ),
       running: mean((load) => load.running),
       kv: mean((load) => load.kv),
     };

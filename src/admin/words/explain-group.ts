@@ -170,7 +170,7 @@ function signalLines({
       ? `Compared by score, 0 to 100; the mean is ${figure(meanScore ?? 0)}. Requests are per unit of configured weight:`
       : 'Compared with the means; requests are per unit of configured weight, those inside are queued and running:';
   const lines = signals.map((signal) => `  ${signalLine(signal, policy === 'Linear')}`);
-  const limit = `  In the means a queue counts as ${figure(most ?? 0)} at most, 4 and twice the median.`;
+  const limit = `  In the means the queue of a saturated backend counts as ${figure(most ?? 0)} at most, 4 and twice the median.`;
   return [heading, ...lines, ...(most === null ? [] : [limit])];
 }
 

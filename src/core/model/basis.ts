@@ -91,7 +91,7 @@ export interface GroupBasis {
   readonly saturation: SaturationSettings | undefined;
   /** The scorers that count; empty: no load was compared. */
   readonly signals: readonly SignalBasis[];
-  /** What a longer queue counts as in the means, per unit of configured share; undefined: nobody has one. */
+  /** What a longer queue of a saturated backend counts as in the means, per unit of configured share; undefined: nobody has one. */
   readonly mostQueued: number | undefined;
   /** undefined: no load was compared. */
   readonly gain: GainBasis | undefined;

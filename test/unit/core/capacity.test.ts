@@ -103,6 +103,27 @@ test('who is out is judged by no load: what queues there answers to no weight', 
   assert.ok((out?.basis.residual ?? 0) > 0.95 * was, `${out?.basis.residual}, it was ${was}`);
 });
 
+test('nor does one that is out teach those that have no zone, where others have one', () => {
+  const zones = ['a', 'a', 'b', 'b', undefined, undefined];
+  const servers = backends(6).map((of, index) => ({ ...of, zone: zones[index] }));
+  const fleet = new Fleet(servers, { locality: 'Prefer' });
+  const decision = fleet.steps(600, (step) =>
+    servers.map((_, index) =>
+      index === 5
+        ? {
+            queued: 40,
+            running: 8,
+            kvUtilization: 0.9 + (step % 9) / 10_000,
+            finished: Math.floor(step / 20),
+          }
+        : { running: 8, kvUtilization: 0.4 + (step % 5) / 1000, finished: 3 * step },
+    ),
+  );
+  const residual = decision.backends[4]?.basis.residual ?? 0;
+  const others = decision.backends[0]?.basis.residual ?? 0;
+  assert.ok(residual < 1.1 * others, `${residual} against ${others}`);
+});
+
 test('where no counter tells, 1.5 at most', () => {
   const uncounted = () => false;
   const [light = 0, heavy = 0] = learn(5000, [1, -1, -1, -1], all, 1, believed(4), uncounted);

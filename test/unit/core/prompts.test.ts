@@ -179,19 +179,28 @@ test('a backend in the middle of a long prompt gets less until it is through', (
   assert.deepEqual(through.reasons, []);
 });
 
-/** The same, while the others take in 15,000 tokens a second, of which so many were cancelled before their first token. */
-function withCancelled(step: number, cancelledTokens: number): readonly Answer[] {
-  const takenInTokens = 15_000 * (step + 1);
-  const prompts = { takenInTokens, answeredTokens: takenInTokens - cancelledTokens };
+/**
+ * The same, while the others take in 15,000 tokens a second, of which so many were cancelled before their first token, and
+ * in each sixth second a prompt of `long` tokens more, which is answered three seconds later.
+ */
+function withCancelled(step: number, cancelledTokens: number, long: number): readonly Answer[] {
+  const takenInTokens = 15_000 * (step + 1) + long * (1 + Math.floor(step / 6));
+  const waiting = step % 6 < 3 ? long : 0;
+  const prompts = { takenInTokens, answeredTokens: takenInTokens - cancelledTokens - waiting };
   return answers(step).map((answer, index) => (index === 0 ? answer : { ...(answer as object), prompts }));
 }
 
 /** What its prompts leave of the first one's weight, second by second. */
-function freeWhile(seconds: number, cancelledTokens: (second: number) => number): readonly number[] {
+function freeWhile(
+  seconds: number,
+  cancelledTokens: (second: number) => number,
+  long = 0,
+): readonly number[] {
   const fleet = new Fleet(4);
   return Array.from(
     { length: seconds },
-    (_, step) => one(fleet.step(withCancelled(step, cancelledTokens(step))), 0).basis.prompts?.free ?? 1,
+    (_, step) =>
+      one(fleet.step(withCancelled(step, cancelledTokens(step), long)), 0).basis.prompts?.free ?? 1,
   );
 }
 
@@ -200,6 +209,11 @@ test('prompts count for nothing in the group while more than a fifth of their to
   const many = freeWhile(99, (second) => 6000 * second);
   assert.ok(Number(few.at(-1)) < 0.6, `${few.at(-1)}`);
   assert.deepEqual(new Set(many.slice(20)), new Set([1]));
+});
+
+test('a very long prompt and, later, its answer say nothing of how many are never answered', () => {
+  const many = freeWhile(199, (second) => 12_000 * second, 120_000);
+  assert.deepEqual(new Set(many.slice(100)), new Set([1]));
 });
 
 test('what was never answered is forgotten in a minute or two', () => {

@@ -54,6 +54,17 @@ test('stays of a minute and more are learned, two minutes at most', () => {
   assert.equal(observe(1800, { inside: 200, finished: 200 / 200 }).seconds, 120);
 });
 
+test('long stays of few requests are learned: five in four minutes', () => {
+  let [stay, known] = [INITIAL_STAY, 0];
+  for (let second = 0; second < 3600; second++) {
+    const finished = second % 25 === 24 ? 1 : 0;
+    stay = observeStay(stay, { ...QUIET, inside: 4, insideSeconds: 4, finished });
+    if (stay.seconds > 60) known++;
+  }
+  assert.ok(known > 3000, `${known} s`);
+  assert.ok(Math.abs(stay.seconds / 100 - 1) < 0.15, `${stay.seconds}`);
+});
+
 test('a long stay that ends is forgotten within a minute or two', () => {
   const slow = observe(1800, { inside: 200, finished: 200 / 60 });
   const fast = observe(120, { inside: 40, finished: 20 }, slow);

@@ -79,6 +79,56 @@ describe('sessions that keep to their backends', () => {
     });
   }
 
+  test('a lag that was found before is forgotten as soon as somebody says that they do', () => {
+    const next = random(2);
+    let state = initialState();
+    let shares = [0.25, 0.25, 0.25, 0.25];
+    let foundAt = Number.POSITIVE_INFINITY;
+    const ends: number[][] = [[], [], [], []];
+    const finished = [0, 0, 0, 0];
+    const seen: { running: number; kvUtilization: number; finished: number }[][] = [];
+    // short requests that come by the shares, gauges that are 5 s old, and half of the backends slower
+    for (let second = 1; second < foundAt + 60; second++) {
+      assert.ok(second < 900, 'no lag is found at all');
+      for (let request = 0; request < 10; request++) {
+        let left = next();
+        const index = Math.max(
+          0,
+          shares.findIndex((share) => (left -= share) <= 0),
+        );
+        ends[index]?.push(second + (2 + 8 * next()) / (index < 2 ? 1 : 0.6));
+      }
+      for (const [index, all] of ends.entries()) {
+        const rest = all.filter((end) => end > second);
+        finished[index] = (finished[index] ?? 0) + all.length - rest.length;
+        ends[index] = rest;
+      }
+      seen.push(
+        ends.map(({ length: running }, index) => ({
+          running,
+          kvUtilization: running / 200 + 1e-6 * next(),
+          finished: finished[index] ?? 0,
+        })),
+      );
+      const nowMs = 1000 * second;
+      const group = loadAwareGroup(backends(4), { keepsSessions: second > foundAt });
+      const outcomes = new Map(
+        group.servers.flatMap(({ id }, index) => {
+          const outcome = outcomeOf(seen[Math.max(0, second - 6)]?.[index], nowMs);
+          return outcome === undefined ? [] : [[id, outcome] as const];
+        }),
+      );
+      const run = { startedAtMs: nowMs - 50, endedAtMs: nowMs, outcomes };
+      const evaluation = evaluate(state, { group, nowMs, run, delaySeconds: 0.1 });
+      state = evaluation.state;
+      if (evaluation.decision.publish !== undefined)
+        shares = evaluation.decision.backends.map((of) => of.share);
+      const lag = evaluation.decision.basis.gain?.lagSeconds ?? 0;
+      if (second > foundAt) assert.equal(lag, 0);
+      else if (lag > 0) foundAt = second;
+    }
+  });
+
   test('where nobody says that they do, it looks like one', () => {
     assert.ok(sessions(false, RESTART + 60, 1).some(isDoubted));
   });
