@@ -1,7 +1,7 @@
 import type { ScorerName } from '../core/model/balance-settings.ts';
 import type { EngineName } from '../core/model/collect-settings.ts';
 import type { Sample } from '../core/model/collection.ts';
-import type { Metric } from './engines/engine.ts';
+import type { Engine, Metric } from './engines/engine.ts';
 import { type Families, LINES_MAX, looksLikeExposition, parseExposition, SERIES_MAX } from './exposition.ts';
 import type { LineFinder } from './line-finder.ts';
 import type { MetricSet } from './metric-set.ts';
@@ -30,16 +30,27 @@ export type SampleReading =
 
 /** Up to so many times the full cache, a KV utilisation may be by an estimate or by rounding. */
 const FULL_MAX = 1.1;
-/** An engine that counts to 100 and is not idle shows it within so many pages; one that has not counts to 1 after all. */
-const HUNDRED_PAGES = 300;
+
+/** What the KV gauge of an engine that may count to 100 has told so far; it takes a value above 0 to tell something. */
+interface Scale {
+  /** undefined: nothing above 0 seen. */
+  readonly countsTo: 1 | 100 | undefined;
+  /** A value above {@link FULL_MAX} of an engine that is believed to count to 1; undefined: none seen. */
+  readonly doubted: number | undefined;
+}
+
+const UNKNOWN: Scale = { countsTo: undefined, doubted: undefined };
 
 /** Turns the pages of one backend into samples, and remembers its engine. Unknown is not zero. */
 export class SampleReader {
   readonly #plan: SamplePlan;
   /** undefined: the engine is not known yet, or no longer. */
   #set: MetricSet | undefined;
-  /** For so many more pages with a small KV utilisation it counts to 100, as one above {@link FULL_MAX} was seen. */
-  #hundredPages = 0;
+  /** The newest one that was known: {@link #scale} and {@link #finished} are of it. */
+  #engine: Engine | undefined;
+  #scale = UNKNOWN;
+  /** Of the newest page that had it. */
+  #finished = 0;
 
   constructor(plan: SamplePlan) {
     this.#plan = plan;
@@ -78,8 +89,13 @@ export class SampleReader {
     const all = familiesOf(page, this.#plan.everything);
     if (all.kind === 'failure') return all;
     const set = this.#plan.recognize(all.families);
-    if (set.engine !== this.#set?.engine) this.#hundredPages = 0;
     this.#set = set.engine === undefined ? undefined : set;
+    // one incomplete page is no other engine
+    if (set.engine !== undefined && set.engine !== this.#engine) {
+      this.#engine = set.engine;
+      this.#scale = UNKNOWN;
+      this.#finished = 0;
+    }
     if (set.names.length === 0) return failed('metric_absent', NO_ENGINE);
     const wanted = new Set(set.names);
     return this.#sample(new Map([...all.families].filter(([name]) => wanted.has(name))), set);
@@ -99,6 +115,8 @@ export class SampleReader {
       if (required.kind === 'failure') return required;
     }
     const kv = mean(values.KVCacheUtilization);
+    const finished = sum(readMetric(families, set.finished));
+    this.#noticeRestart(finished);
     const percentage = this.#isPercentage(values.KVCacheUtilization, set);
     const sumSeconds = sum(readMetric(families, set.latency.sum));
     const count = sum(readMetric(families, set.latency.count));
@@ -109,7 +127,7 @@ export class SampleReader {
       queued: sum(values.TotalQueuedRequests),
       running: sum(values.RunningRequests),
       kvUtilization: kv && Math.min(1, percentage ? kv / 100 : kv),
-      finished: sum(readMetric(families, set.finished)),
+      finished,
       latency: sumSeconds === undefined || count === undefined ? undefined : { sumSeconds, count },
       ...(takenInTokens !== undefined &&
         answeredTokens !== undefined && { prompts: { takenInTokens, answeredTokens } }),
@@ -119,19 +137,40 @@ export class SampleReader {
     return { ...found, kind: 'sample', sample, percentage };
   }
 
+  /** What starts again at the same address may be another version. */
+  #noticeRestart(finished: number | undefined): void {
+    if (finished === undefined) return;
+    if (finished < this.#finished) this.#scale = UNKNOWN;
+    this.#finished = finished;
+  }
+
   /**
    * Utilisation is 0..1, and one just above that is full: to take it for a hundredth would send everything there. A larger
-   * one tells that the engine counts to 100. Of those that may do so it is remembered for smaller ones, but not for ever:
-   * the value may have been absurd, and an engine that starts again at the same address be another version.
+   * one is a percentage, and of an engine that may count to 100 it tells how to read small values.
    */
   #isPercentage(read: Values, { mayCountToHundred }: MetricSet): boolean {
     if (read.kind === 'failure') return false;
-    const above = read.values.some((value) => value > FULL_MAX);
-    if (!mayCountToHundred) return above;
-    if (above) this.#hundredPages = HUNDRED_PAGES;
-    else if (this.#hundredPages > 0 && read.values.some((value) => value > 0)) this.#hundredPages--;
-    return this.#hundredPages > 0;
+    const most = read.values.reduce((left, right) => Math.max(left, right), 0);
+    if (!mayCountToHundred) return most > FULL_MAX;
+    this.#scale = scaleAfter(this.#scale, most);
+    return most > FULL_MAX || this.#scale.countsTo === 100;
   }
+}
+
+/**
+ * An engine that counts to 100 stays one, as a nearly idle one shows next to nothing above 1 %. After values that it takes
+ * for 0..1, one large value may be absurd: only another large one, which is no repetition, tells that it counts to 100.
+ *
+ * Undecided stays an engine that counts to 100 and has not been above {@link FULL_MAX} % since it started or is watched, or
+ * only once after smaller values: it is read as one that counts to 1. And a gauge of 0..1 is read as hundredths until the
+ * engine starts again if its first value is absurd, or two different ones are.
+ */
+function scaleAfter(scale: Scale, most: number): Scale {
+  const { countsTo, doubted } = scale;
+  if (most === 0 || countsTo === 100) return scale;
+  if (most <= FULL_MAX) return { countsTo: 1, doubted };
+  const isSure = countsTo === undefined || (doubted !== undefined && doubted !== most);
+  return isSure ? { countsTo: 100, doubted: undefined } : { countsTo, doubted: most };
 }
 
 const TOO_LARGE = `too large: more than ${SERIES_MAX} series of these metrics, or ${LINES_MAX} lines`;

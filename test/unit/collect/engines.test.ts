@@ -160,18 +160,71 @@ describe('a named engine', () => {
 });
 
 describe('a KV gauge that may count to 100', () => {
-  const kv = (reader: SampleReader, value: number): number | undefined => {
-    const page = `num_requests_waiting 0\nnum_requests_running 0\nnpu_cache_usage_perc ${value}\n`;
+  const kv = (reader: SampleReader, value: number, finished?: number): number | undefined => {
+    const counter = finished === undefined ? '' : `request_success_total ${finished}\n`;
+    const page = `num_requests_waiting 0\nnum_requests_running 0\nnpu_cache_usage_perc ${value}\n${counter}`;
     const reading = reader.read(Buffer.from(page));
     return reading.kind === 'sample' ? reading.sample.kvUtilization : undefined;
   };
 
-  test('is one from the first value above 1.1 on', () => {
+  test('is one if its first value is above 1.1', () => {
     const reader = readerOf('MindIe');
     assert.deepEqual(
-      [0.5, 40, 0.5, 1.05].map((value) => kv(reader, value)),
-      [0.5, 0.4, 0.005, 0.0105],
+      [0, 40, 0.5, 1.05].map((value) => kv(reader, value)),
+      [0, 0.4, 0.005, 0.0105],
     );
+  });
+
+  test('stays one however long its engine is nearly idle', () => {
+    const reader = readerOf('MindIe');
+    assert.equal(kv(reader, 40), 0.4);
+    for (let page = 0; page < 10_000; page++) {
+      const percent = 0.7 + (page % 31) / 100;
+      assert.equal(kv(reader, percent, page), percent / 100, `page ${page}`);
+    }
+  });
+
+  test('is one from the second different value above 1.1 on, if smaller ones came first', () => {
+    const reader = readerOf('MindIe');
+    assert.deepEqual(
+      [0.5, 1.5, 1.5, 0.5, 1.25, 0.5].map((value) => kv(reader, value)),
+      [0.5, 0.015, 0.015, 0.5, 0.0125, 0.005],
+    );
+  });
+
+  test('is none for one absurd page, which may be read several times', () => {
+    const reader = readerOf('MindIe');
+    const read = (value: number) => kv(reader, value);
+    assert.deepEqual([0.93, 7, 7, 0.94, 0, 0.95].map(read), [0.93, 0.07, 0.07, 0.94, 0, 0.95]);
+  });
+
+  test('is none any more when its engine has started again, and is one again when that shows it', () => {
+    const reader = readerOf('MindIe');
+    const read = ([value = 0, finished]: readonly number[]) => kv(reader, value, finished);
+    assert.deepEqual(
+      [
+        [40, 700],
+        [0.5, 700],
+        [0.5, 3],
+        [0.6, 4],
+      ].map(read),
+      [0.4, 0.005, 0.5, 0.6],
+    );
+    assert.deepEqual(
+      [
+        [0, 0],
+        [40, 1],
+        [0.6, 2],
+      ].map(read),
+      [0, 0.4, 0.006],
+    );
+  });
+
+  test('stays one over a page that is incomplete', () => {
+    const reader = readerOf('Auto');
+    assert.equal(kv(reader, 40), 0.4);
+    assert.equal(reader.read(Buffer.from('up 1\n')).kind, 'failure');
+    assert.equal(kv(reader, 0.5), 0.005);
   });
 
   test('is full just above 1, and is not taken for one that counts to 100', () => {
@@ -179,19 +232,6 @@ describe('a KV gauge that may count to 100', () => {
     assert.deepEqual(
       [1.004, 0.95, 1.1, 0.97].map((value) => kv(reader, value)),
       [1, 0.95, 1, 0.97],
-    );
-  });
-
-  test('is none any more when 300 pages have had a value and none above 1.1; those of an idle engine do not count', () => {
-    const reader = readerOf('MindIe');
-    assert.equal(kv(reader, 40), 0.4);
-    for (let page = 0; page < 1000; page++) assert.equal(kv(reader, 0), 0);
-    for (let page = 1; page < 300; page++) assert.equal(kv(reader, 0.5), 0.005, `page ${page}`);
-    assert.equal(kv(reader, 0.5), 0.5);
-    assert.deepEqual(
-      [40, 0.5].map((value) => kv(reader, value)),
-      [0.4, 0.005],
-      'and is one again',
     );
   });
 
@@ -211,7 +251,7 @@ describe('a KV gauge that may count to 100', () => {
       const reading = reader.read(Buffer.from(`q 0\nr 0\nkv ${value}\n`));
       return reading.kind === 'sample' && reading.sample.kvUtilization;
     };
-    assert.deepEqual([0.5, 40, 0.5].map(read), [0.5, 0.4, 0.005]);
+    assert.deepEqual([40, 0.5].map(read), [0.4, 0.005]);
   });
 
   test('is one only where that is so, and not longer than the engine', () => {
