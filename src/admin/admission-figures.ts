@@ -8,6 +8,7 @@ export function admissionFigures(admission: AdmissionDecision): AdmissionFigures
       return undefined;
     case 'off':
       return admission.figures;
+    case 'engaged':
     case 'shedding':
       return admission.basis.kind === 'measured' ? admission.basis.figures : undefined;
   }

@@ -195,13 +195,14 @@ function explainSaturation(settings: SaturationSettings): SaturationExplanation 
 function explainAdmission(admission: AdmissionDecision, publishedShareRatio: number): AdmissionExplanation {
   const figures = admissionFigures(admission);
   const shedding = admission.kind === 'shedding' ? admission : undefined;
+  const { basis } = admission.kind === 'engaged' ? admission : { basis: shedding?.basis };
   return {
     kind: admission.kind,
     publishedShareRatio,
     computedShareRatio: shedding?.share ?? 0,
     reason: admissionReason(admission),
     sparedUpToRequests: shedding?.sparedUpTo ?? null,
-    control: shedding?.basis.kind === 'measured' ? explainControl(shedding.basis.control) : null,
+    control: basis?.kind === 'measured' ? explainControl(basis.control) : null,
     figures:
       figures === undefined
         ? null
@@ -221,7 +222,7 @@ function explainAdmission(admission: AdmissionDecision, publishedShareRatio: num
 
 function admissionReason(admission: AdmissionDecision): string | null {
   if (admission.kind === 'unavailable') return admission.reason;
-  if (admission.kind !== 'shedding') return null;
+  if (admission.kind !== 'shedding' && admission.kind !== 'engaged') return null;
   switch (admission.basis.kind) {
     case 'measured':
       return null;

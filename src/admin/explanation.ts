@@ -205,19 +205,21 @@ export interface SaturationExplanation {
 
 /** Whether sidecars refuse a share of the requests. */
 export interface AdmissionExplanation {
-  readonly kind: 'disabled' | 'unavailable' | 'off' | 'shedding';
+  /** engaged: in an overload whose share is too small to be refused at this moment. */
+  readonly kind: 'disabled' | 'unavailable' | 'off' | 'engaged' | 'shedding';
   /** The share that sidecars were told to refuse. */
   readonly publishedShareRatio: number;
   /** As this evaluation computed it. */
   readonly computedShareRatio: number;
-  /** Why it is unavailable, or why the share that is refused was not computed from figures. */
+  /** Why it is unavailable, or why the share was not computed from figures though it is engaged. */
   readonly reason: string | null;
   /** Queue up to which a mark keeps no backend out while a share is refused; null: marks count as they are. */
   readonly sparedUpToRequests: number | null;
   /**
    * Where `computedShareRatio` comes from, with x = waitSeconds / targetSeconds and tau = timeConstantSeconds:
    * integralRatio is previousRatio · keptRatio + min(0.45 · elapsedSeconds / tau² · (x - 1), 0.085 · elapsedSeconds), and
-   * the share integralRatio + 0.6 / tau · (x - 1), both within 0 and 0.95. null: nothing is refused, or see `reason`.
+   * the share integralRatio + 0.6 / tau · (x - 1), both within 0 and 0.95; a share below 0.02 counts as 0. null: it is
+   * neither engaged nor shedding, or see `reason`.
    */
   readonly control: {
     /** As in the figures; at most their medianWaitSeconds where half of the backends have had next to no queue for long. */

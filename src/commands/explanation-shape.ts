@@ -60,7 +60,7 @@ const saturation = objectOf({
 } satisfies Fields<SaturationExplanation>);
 
 const admission = objectOf({
-  kind: oneOf(['disabled', 'unavailable', 'off', 'shedding']),
+  kind: oneOf(['disabled', 'unavailable', 'off', 'engaged', 'shedding']),
   publishedShareRatio: aNumber,
   computedShareRatio: aNumber,
   reason: orNull(aText),

@@ -83,7 +83,7 @@ const figures = {
   staySeconds: aNumber,
   delaySeconds: aNumber,
   admission: objectOf({
-    kind: oneOf(['disabled', 'unavailable', 'off', 'shedding']),
+    kind: oneOf(['disabled', 'unavailable', 'off', 'engaged', 'shedding']),
     share: aNumber,
     waitSeconds: orNull(aNumber),
   } satisfies Fields<GroupFigures['admission']>),

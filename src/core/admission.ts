@@ -9,7 +9,7 @@ export interface Rate {
 
 /** What the controller of the refused share remembers. */
 export interface Admission {
-  /** p of the rule: the share of requests that sidecars refuse by themselves, 0..0.95; 0 while it is not engaged. */
+  /** p of the rule: the share of requests that sidecars refuse by themselves, 0 or 0.02..0.95; 0 while it is not engaged. */
   readonly share: number;
   /** What the waits so far add to the share, 0..0.95. */
   readonly integral: number;
@@ -19,6 +19,7 @@ export interface Admission {
   readonly loneSeconds: number;
   /** How long the most has been refused, s. */
   readonly mostSeconds: number;
+  /** It is in an overload: the share follows the wait, whatever {@link Wait.engagedAbove} is. */
   readonly engaged: boolean;
   /**
    * A backend above its mark is spared while no more queue there: it is no worse than the others, and the share that is
@@ -41,7 +42,7 @@ export interface Wait {
   readonly seconds: number;
   /** The same by twice the median queue. Both have to be above `engagedAbove`, so that one backend is no overload. */
   readonly medianSeconds: number;
-  /** From there on shedding begins, s. */
+  /** From there on it is engaged, s. */
   readonly engagedAbove: number;
 }
 

@@ -100,10 +100,9 @@ function decided(
   figures: AdmissionFigures | undefined,
   basis: SheddingBasis,
 ): Shedding {
-  const { share, sparedUpTo } = admission;
-  const decision: AdmissionDecision =
-    share > 0 ? { kind: 'shedding', share, sparedUpTo, basis } : { kind: 'off', figures };
-  return { admission, decision };
+  const { share, sparedUpTo, engaged } = admission;
+  if (share > 0) return { admission, decision: { kind: 'shedding', share, sparedUpTo, basis } };
+  return { admission, decision: engaged ? { kind: 'engaged', basis } : { kind: 'off', figures } };
 }
 
 function figuresOf(

@@ -93,6 +93,7 @@ function overloadWarning(shedding: AdmissionDecision, observing: boolean): strin
   switch (shedding.kind) {
     case 'disabled':
     case 'off':
+    case 'engaged':
       return undefined;
     case 'unavailable':
       return `Saturation.Admission has nothing to go by: ${shedding.reason}; only marks ${observing ? 'would ' : ''}protect the backends`;

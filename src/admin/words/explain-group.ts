@@ -92,7 +92,7 @@ function becauseWords(reason: keyof typeof REASON_WORDS, { mode, warnings, obser
 
 function admissionLines(admission: AdmissionExplanation, observing: boolean): readonly string[] {
   const { kind, publishedShareRatio: share, computedShareRatio: computed, figures, reason } = admission;
-  const { sparedUpToRequests: spared } = admission;
+  const { sparedUpToRequests: spared, control } = admission;
   const wait =
     figures === null
       ? ''
@@ -108,6 +108,15 @@ function admissionLines(admission: AdmissionExplanation, observing: boolean): re
         `Admission: nothing is refused. ${wait}`,
         `  Refusing begins when that and twice the median queue / the same, now ${figure(figures.medianWaitSeconds)} s, are both above ${figure(figures.engagedAboveSeconds)} s, or more than half of the backends above their marks, now ${figures.markedBackends} of ${figures.backends}.`,
       ];
+    case 'engaged': {
+      const now = `Admission: nothing is refused now, but the overload does not count as over${reason === null ? '' : `: ${reason}`}.`;
+      if (control === null) return [now];
+      return [
+        `${now} ${wait}`.trimEnd(),
+        ...controlLines(admission),
+        '  Refusing goes on when that is 0.02 or more, at whatever wait. The overload is over when what has grown is below 0.02 too.',
+      ];
+    }
     case 'shedding':
       return [
         `Admission: sidecars ${observing ? 'would refuse' : 'refuse'} ${percent(share)} of the requests (computed: ${percent(computed)}${reason === null ? '' : `: ${reason}`}). ${wait}`.trimEnd(),
@@ -119,7 +128,12 @@ function admissionLines(admission: AdmissionExplanation, observing: boolean): re
   }
 }
 
-function controlLines({ control, figures, computedShareRatio }: AdmissionExplanation): readonly string[] {
+function controlLines({
+  kind,
+  control,
+  figures,
+  computedShareRatio,
+}: AdmissionExplanation): readonly string[] {
   if (control === null || figures === null) return [];
   const { waitSeconds: wait, elapsedSeconds, timeConstantSeconds, previousRatio, integralRatio } = control;
   const { targetSeconds: target, waitSeconds: mean } = figures;
@@ -130,11 +144,13 @@ function controlLines({ control, figures, computedShareRatio }: AdmissionExplana
   const grown = Math.min(growth, 0.085 * elapsedSeconds);
   const sum = previousRatio * control.keptRatio + grown;
   const share = integralRatio + (0.6 / timeConstantSeconds) * (wait / target - 1);
+  const outcome =
+    kind === 'engaged' ? ', less than 0.02 and so nothing' : boundWords(share, computedShareRatio);
   return [
     `  Aimed at is a wait of ${figure(target)} s${wait < mean ? lone : ''}.`,
     `  It grows by 0.45 × ${figure(elapsedSeconds)} / ${tau}² × ${excess} = ${figure(growth)}${boundWords(growth, grown)}.`,
     `  Grown by now: ${figure(previousRatio)} before${keptWords(control)} + ${operand(grown)} = ${figure(sum)}${boundWords(sum, integralRatio)}.`,
-    `  Refused: ${figure(integralRatio)} + 0.6 / ${tau} × ${excess} = ${figure(share)}${boundWords(share, computedShareRatio)}.`,
+    `  Refused: ${figure(integralRatio)} + 0.6 / ${tau} × ${excess} = ${figure(share)}${outcome}.`,
   ];
 }
 

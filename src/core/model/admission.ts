@@ -16,7 +16,7 @@ export interface AdmissionFigures {
   readonly waitSeconds: number;
   /** Twice `medianQueued` over `finishedPerSecond`. */
   readonly medianWaitSeconds: number;
-  /** Shedding begins when both waits are above this, or more than half of the backends above their mark. */
+  /** It engages when both waits are above this, or more than half of the backends above their mark. */
   readonly engagedAboveSeconds: number;
   /** The wait that is aimed at while shedding. */
   readonly targetSeconds: number;
@@ -25,7 +25,8 @@ export interface AdmissionFigures {
 /**
  * One step of the controller, with x = `waitSeconds` over the target and tau = `timeConstantSeconds`: `integral` is
  * `previous` · `kept` + min(0.45 · `elapsedSeconds` / tau² · (x - 1), 0.085 · `elapsedSeconds`), and the share `integral`
- * + 0.6 / tau · (x - 1), both within 0 and 0.95.
+ * + 0.6 / tau · (x - 1), both within 0 and 0.95. A share below 0.02 is not refused; when the integral is below that too, the
+ * controller is no longer engaged.
  */
 export interface AdmissionControl {
   /** The wait that counts: of the figures the first, or where half of the backends have had next to no queue for long the smaller one. */
@@ -41,7 +42,7 @@ export interface AdmissionControl {
   readonly integral: number;
 }
 
-/** What a share that is refused comes from. */
+/** What the share comes from while the controller is engaged. */
 export type SheddingBasis =
   | { readonly kind: 'measured'; readonly figures: AdmissionFigures; readonly control: AdmissionControl }
   /** No sample of this evaluation counts: it is as before. */
@@ -55,10 +56,12 @@ export type AdmissionDecision =
   | { readonly kind: 'disabled' }
   /** Nothing to go by: only the marks protect the backends. */
   | { readonly kind: 'unavailable'; readonly reason: string }
-  /** Ready to. `figures` undefined: no sample of this evaluation counts, or nothing has queued yet. */
+  /** Not engaged. `figures` undefined: no sample of this evaluation counts, or nothing has queued yet. */
   | { readonly kind: 'off'; readonly figures: AdmissionFigures | undefined }
+  /** Engaged, but the share is too small to be refused now; it may be refused at any wait that makes it large enough. */
+  | { readonly kind: 'engaged'; readonly basis: SheddingBasis }
   /**
-   * `share` 0..0.95, as computed; what is published may be up to 0.005 away. `sparedUpTo`: queue up to which a backend
+   * Engaged. `share` 0.02..0.95, as computed; what is published may be up to 0.005 away. `sparedUpTo`: queue up to which a backend
    * above its mark is not kept from requests; undefined: marks count as they are.
    */
   | {

@@ -104,7 +104,8 @@ function shareByHand({ admission: { control, figures } }: DecisionExplanation): 
   const excess = waitSeconds / figures.targetSeconds - 1;
   const within = (share: number) => Math.min(0.95, Math.max(0, share));
   const growth = Math.min(((0.45 * elapsedSeconds) / tau ** 2) * excess, 0.085 * elapsedSeconds);
-  return within(within(previousRatio * keptRatio + growth) + (0.6 / tau) * excess);
+  const share = within(within(previousRatio * keptRatio + growth) + (0.6 / tau) * excess);
+  return share < 0.02 ? 0 : share;
 }
 
 /** What is said of a backend that is above its mark and not kept from requests must be so. */
@@ -164,6 +165,34 @@ test('in overload the share can be computed by hand, and what is said of marks i
     computed > 50 && marked > 50,
     `${computed} shares, ${marked} decisions with marks that are spared`,
   );
+});
+
+test('in an overload of which nothing is refused now, that and the next share can be computed by hand', () => {
+  const saturation = {
+    totalQueuedRequests: { mark: 10, clear: 3 },
+    kvCacheUtilization: { mark: 0.98 },
+    runningRequests: undefined,
+    admission: 'Proportional',
+  } as const;
+  const fleet = new Fleet(8, { saturation });
+  const told = [4, 4, 2, 0, 0, 2].map((queued, step) => {
+    const gauges = { queued, running: 8, kvUtilization: 0.5 + step / 100, finished: 4 * step };
+    const explanation = explanationOf(fleet.step(Array.from({ length: 8 }, () => gauges)));
+    assert.equal(wrongInExplanation(explanation), undefined);
+    return explanation.published.decision;
+  });
+  const engaged = told.filter(({ admission }) => admission.kind === 'engaged');
+  assert.equal(engaged.length, 2);
+  for (const decision of engaged) {
+    assert.equal(shareByHand(decision), 0);
+    assert.equal(decision.admission.computedShareRatio, 0);
+    assert.ok((decision.admission.control?.integralRatio ?? 0) >= 0.02);
+  }
+  const [before, again] = told.slice(-2).map(({ admission }) => admission);
+  assert.equal(again?.kind, 'shedding');
+  assert.equal(again?.control?.previousRatio, before?.control?.integralRatio);
+  const { waitSeconds = 1, engagedAboveSeconds = 0 } = again?.figures ?? {};
+  assert.ok(waitSeconds < engagedAboveSeconds, 'no wait at which an overload begins');
 });
 
 test('observed: the newest evaluation alone, whatever moved since the weights went out', () => {

@@ -208,6 +208,18 @@ test('the share that sidecars refuse, and why', () => {
     }),
     withAdmission({ kind: 'shedding', publishedShareRatio: 0.95, computedShareRatio: 0.95 }),
     withAdmission({ kind: 'off', figures }),
+    withAdmission({
+      kind: 'engaged',
+      figures: {
+        ...figures,
+        medianQueuedRequests: 1,
+        meanQueuedRequests: 1,
+        waitSeconds: 0.2,
+        medianWaitSeconds: 0.4,
+      },
+      control: { ...control, waitSeconds: 0.2, previousRatio: 0.06, integralRatio: 0.050625 },
+    }),
+    withAdmission({ kind: 'engaged', reason: 'no sample counts, so that it stands as it was' }),
     withAdmission({ kind: 'unavailable', reason: 'no finished counter' }),
   ].map((explanation) => explainText(explanation, PLAIN));
   const admission = texts.flatMap((text) => text.match(/^Admission.*\n(?: {2}.*\n)*/gm) ?? []);

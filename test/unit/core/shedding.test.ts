@@ -229,6 +229,35 @@ test('a start in an overload refuses half until the rate is known, and keeps nob
   assert.deepEqual([shareOf(few), ...healths(few)], [0, 'UNHEALTHY', 'UNHEALTHY', 'HEALTHY', 'HEALTHY']);
 });
 
+test('a queue that empties in an overload: nothing is refused, but it stays engaged, and refuses again at a short wait', () => {
+  const fleet = new Fleet(8, OPTIONS);
+  const steps = [4, 4, 2, 0, 0, 2].map((queued, step) =>
+    fleet.step(Array.from({ length: 8 }, () => ({ ...busy(step, queued), finished: 4 * step }))),
+  );
+  assert.deepEqual(
+    steps.map(({ admission }) => admission.kind),
+    ['off', 'shedding', 'shedding', 'engaged', 'engaged', 'shedding'],
+  );
+  const [, , , , emptied, again] = steps.map(({ admission }) => admission);
+  assert.ok(emptied?.kind === 'engaged' && emptied.basis.kind === 'measured');
+  assert.ok(emptied.basis.control.integral >= 0.02, `${emptied.basis.control.integral}`);
+  assert.ok(again?.kind === 'shedding' && again.basis.kind === 'measured');
+  assert.equal(again.basis.control.previous, emptied.basis.control.integral);
+  assert.ok(again.basis.figures.waitSeconds < again.basis.figures.engagedAboveSeconds);
+  const silent = fleet.step(Array.from({ length: 8 }, () => 'timeout'));
+  assert.equal(silent.admission.kind, 'shedding');
+});
+
+test('nobody answers while nothing is refused in an overload: that stands, too', () => {
+  const fleet = new Fleet(8, OPTIONS);
+  for (const [step, queued] of [4, 4, 2, 0].entries()) {
+    fleet.step(Array.from({ length: 8 }, () => ({ ...busy(step, queued), finished: 4 * step })));
+  }
+  const silent = fleet.step(Array.from({ length: 8 }, () => 'timeout'));
+  assert.deepEqual(silent.admission, { kind: 'engaged', basis: { kind: 'standing' } });
+  assert.ok(!silent.warnings.includes(WARNING));
+});
+
 test('a reload in an overload: an early evaluation is no whole interval', () => {
   const { fleet } = overloaded(3, 2);
   const integralOf = ({ admission }: GroupDecision) =>
