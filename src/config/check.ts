@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { formatHostPort } from '../runtime/host-port.ts';
 import { INTERVAL_SECONDS } from '../core/limits.ts';
 import { isLinkLocal, type Parsed, parseDestination, parseIp } from '../runtime/ip-address.ts';
@@ -8,12 +9,15 @@ import { checkEngine } from './check-engine.ts';
 import { checkFields } from './check-fields.ts';
 import { checkHttp } from './check-http.ts';
 import { formatPath, type Mistake, showValue } from './mistake.ts';
-import { nearest } from './nearest.ts';
+import { type Effort, nearest } from './nearest.ts';
 import { type ConfigurationFile, configurationFile } from './schema.ts';
 import { ADMIN_LISTEN } from './sections/admin.ts';
 import { defaultQueueMarks } from './sections/scheduler.ts';
 import { XDS_LISTEN } from './sections/xds.ts';
 import { find, items, type Report, type TreeNode } from './tree.ts';
+
+/** For the hints of one file, some 50 ms: thousands of names of another scheme would take thousands times thousands of looks. */
+const HINTS_EFFORT = 3_000_000;
 
 export type Checked =
   | { readonly kind: 'valid'; readonly fields: ConfigurationFile }
@@ -40,8 +44,9 @@ function checkRules(top: TreeNode, report: Report): void {
   const extensions = items(top.children.get('ServiceExtensions'));
   const listeners = items(top.children.get('Listeners'));
   for (const named of [groups, extensions, listeners]) checkUnique(named, 'Name', report);
-  checkReferences(groups, 'ServiceExtension', extensions, 'service extension', report);
-  checkReferences(listeners, 'ServerGroup', groups, 'server group', report);
+  const effort = { left: HINTS_EFFORT };
+  checkReferences(groups, 'ServiceExtension', extensions, 'service extension', effort, report);
+  checkReferences(listeners, 'ServerGroup', groups, 'server group', effort, report);
   for (const group of groups) {
     checkServers(group, report);
     checkDiscovery(group, report);
@@ -52,7 +57,7 @@ function checkRules(top: TreeNode, report: Report): void {
   for (const extension of extensions) checkComponents(extension, report);
   checkListeners(listeners, report);
   checkListens(top, report);
-  checkAuthorization(top, groups, report);
+  checkAuthorization(top, groups, effort, report);
 }
 
 /** No two nodes have the same string under `key`. */
@@ -77,10 +82,11 @@ function checkReferences(
   key: string,
   targets: readonly TreeNode[],
   what: string,
+  effort: Effort,
   report: Report,
 ): void {
   const fields = nodes.flatMap((node) => node.children.get(key) ?? []);
-  checkNames(fields, targets, what, report);
+  checkNames(fields, targets, what, effort, report);
 }
 
 /** Each field has the Name of one of the targets. */
@@ -88,12 +94,13 @@ function checkNames(
   fields: readonly TreeNode[],
   targets: readonly TreeNode[],
   what: string,
+  effort: Effort,
   report: Report,
 ): void {
   const names = new Set(targets.map((target) => target.children.get('Name')?.value).filter(isString));
   for (const field of fields) {
     if (!isString(field.value) || names.has(field.value)) continue;
-    const meant = nearest(field.value, names);
+    const meant = nearest(field.value, names, effort);
     const hint = meant === undefined ? '' : `; did you mean ${showValue(meant)}?`;
     report(field, `is ${showValue(field.value)}, but must be the name of a ${what} in this file${hint}`);
   }
@@ -231,19 +238,24 @@ function checkMarks(
 
 /** No two listeners take the same address and port; Envoy's IPv6 sockets take no IPv4. */
 function checkListeners(listeners: readonly TreeNode[], report: Report): void {
-  const byPort = new Map<number, { node: TreeNode; value: string }[]>();
-  for (const listener of listeners) {
+  /** The first one of an address and port, and by a star the first one of a port, whatever its address. */
+  const seen = new Map<string, { readonly node: TreeNode; readonly order: number }>();
+  for (const [order, listener] of listeners.entries()) {
     const address = parseField(listener, 'Address', parseIp);
     const port = listener.children.get('Port')?.value;
     if (address === undefined || typeof port !== 'number') continue;
-    const others = byPort.get(port) ?? [];
-    byPort.set(port, others);
-    const first = others.find((other) => overlaps(other.value, address.value, false));
+    const { node, value } = address;
+    const every = isIPv4(value) ? '0.0.0.0' : '::';
+    const any = `${every} * ${port}`;
+    const others = value === every ? [any] : [`${value} ${port}`, `${every} ${port}`];
+    const [first] = others.flatMap((key) => seen.get(key) ?? []).toSorted((a, b) => a.order - b.order);
     if (first !== undefined) {
-      const id = formatHostPort(address.value, port);
-      report(address.node, `is ${id} with its port, but must be free; ${isTaken(first.node)}`);
+      report(
+        node,
+        `is ${formatHostPort(value, port)} with its port, but must be free; ${isTaken(first.node)}`,
+      );
     }
-    others.push(address);
+    for (const key of [any, `${value} ${port}`]) if (!seen.has(key)) seen.set(key, { node, order });
   }
 }
 
@@ -263,7 +275,12 @@ function checkListens(top: TreeNode, report: Report): void {
 }
 
 /** Rules are about clients that have been verified and about groups that are there. */
-function checkAuthorization(top: TreeNode, groups: readonly TreeNode[], report: Report): void {
+function checkAuthorization(
+  top: TreeNode,
+  groups: readonly TreeNode[],
+  effort: Effort,
+  report: Report,
+): void {
   const { node, found } = find(top, ['Xds', 'Authorization']);
   if (!found) return;
   if (!find(top, ['Xds', 'Tls', 'ClientCaFile']).found) {
@@ -275,6 +292,7 @@ function checkAuthorization(top: TreeNode, groups: readonly TreeNode[], report: 
     named.filter(({ value }) => value !== '*'),
     groups,
     'server group',
+    effort,
     report,
   );
 }

@@ -154,11 +154,14 @@ export function kubernetesName() {
 /** Which pods are meant, by their labels; the API server understands it. */
 export function podSelector() {
   const error = 'a label selector as kubectl has it, like app=vllm,model in (llama)';
-  return z
-    .string({ error })
-    .max(1024, { error })
-    .regex(/^[ !(),./=A-Za-z0-9_-]*[A-Za-z0-9][ !(),./=A-Za-z0-9_-]*$/, { error })
-    .meta({ examples: ['app=vllm'] });
+  return (
+    z
+      .string({ error })
+      // the pattern takes the square of the length
+      .max(1024, { error, abort: true })
+      .regex(/^[ !(),./=A-Za-z0-9_-]*[A-Za-z0-9][ !(),./=A-Za-z0-9_-]*$/, { error })
+      .meta({ examples: ['app=vllm'] })
+  );
 }
 
 /** The path of a file, relative to the working directory if it is not absolute. */

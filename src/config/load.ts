@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Configuration } from '../core/model/configuration.ts';
@@ -29,22 +28,22 @@ export function parseConfiguration(text: string, file: string): LoadResult {
 
 /** Reads a configuration file; one that cannot be read is a mistake at its first line. */
 export async function loadConfiguration(file: string): Promise<LoadResult> {
-  return resolve(await loadFields(file));
-}
-
-/** Another one whenever the content of the file is another, or why it cannot be read. It costs little even for a large file. */
-export async function contentDigest(file: string): Promise<string> {
-  const text = await readText(file);
-  return createHash('sha256')
-    .update(`${text.kind} ${text.kind === 'text' ? text.text : text.message}`)
-    .digest('base64');
+  return parseContent(await readContent(file), file);
 }
 
 /** Like {@link loadConfiguration}, with the fields as they stand in the file instead of what they mean. */
 export async function loadFields(file: string): Promise<Checked> {
-  const text = await readText(file);
-  if (text.kind === 'text') return parseFields(text.text, file);
-  return { kind: 'invalid', mistakes: [{ file, line: 1, column: 1, path: '', message: text.message }] };
+  return fieldsOf(await readContent(file), file);
+}
+
+/** What {@link loadConfiguration} makes of a file with this content. */
+export function parseContent(content: Content, file: string): LoadResult {
+  return resolve(fieldsOf(content, file));
+}
+
+function fieldsOf(content: Content, file: string): Checked {
+  if (content.kind === 'text') return parseFields(content.text, file);
+  return { kind: 'invalid', mistakes: [{ file, line: 1, column: 1, path: '', message: content.message }] };
 }
 
 function resolve(checked: Checked): LoadResult {
@@ -61,11 +60,13 @@ function parseFields(text: string, file: string): Checked {
   return { kind: 'invalid', mistakes };
 }
 
-type Text =
+/** What stands in a file, or why it cannot be read. */
+export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly message: string };
 
-async function readText(file: string): Promise<Text> {
+/** Reads a configuration file and understands nothing of it, which costs little even where it is large. */
+export async function readContent(file: string): Promise<Content> {
   let handle: FileHandle | undefined;
   try {
     // a named pipe without a writer would be waited for without end
@@ -98,7 +99,7 @@ async function readAtMost(handle: FileHandle, limit: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function decode(bytes: Buffer): Text {
+function decode(bytes: Buffer): Content {
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {

@@ -1,17 +1,30 @@
 /** Longer texts get no hint: names are shorter, and the distance takes the product of both lengths. */
 const LENGTH_MAX = 256;
 
+/** What may still be spent on hints, in pairs of letters that are compared; each candidate counts as one more. */
+export interface Effort {
+  left: number;
+}
+
 /**
  * The candidate that `text` most likely means, for a hint about a typo; undefined when none is close. Letter case does
  * not count, a third of the letters may differ.
+ * @param effort goes down; when it is spent there is no hint, as looking at some candidates might give a wrong one
  */
-export function nearest(text: string, candidates: Iterable<string>): string | undefined {
+export function nearest(
+  text: string,
+  candidates: Iterable<string>,
+  effort: Effort = { left: Number.POSITIVE_INFINITY },
+): string | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const limit = Math.max(1, Math.floor(Math.max(text.length, candidate.length) / 3));
-    if (Math.abs(text.length - candidate.length) > limit) continue;
+    const isClose = Math.abs(text.length - candidate.length) <= limit;
+    effort.left -= isClose ? 1 + text.length * candidate.length : 1;
+    if (effort.left < 0) return undefined;
+    if (!isClose) continue;
     const distance = editDistance(text.toLowerCase(), candidate.toLowerCase());
     if (distance <= limit && distance < bestDistance) {
       best = candidate;

@@ -11,20 +11,41 @@ const PIECE_LENGTH = 16 * 1024;
 
 /**
  * Reads a list, a large one of YAML a piece at a time: a list of ten thousand items takes a second, and between the
- * pieces others get their turn. One with a mistake is read as a whole, for the line that it is in.
+ * pieces others get their turn. What is no YAML is read as a whole, for the line that it is in.
  */
 export async function readList<Item>(
   text: string,
   parse: (text: string) => ParsedList<Item>,
 ): Promise<ParsedList<Item>> {
   const items: Item[] = [];
+  const mistakes: Mistake[] = [];
+  let itemsBefore = 0;
+  let linesBefore = 0;
   for (const piece of piecesOf(text)) {
     const parsed = parse(piece);
-    if (parsed.kind === 'invalid') return piece === text ? parsed : parse(text);
-    for (const item of parsed.items) items.push(item);
+    if (parsed.kind === 'list') for (const item of parsed.items) items.push(item);
+    else if (piece === text) return parsed;
+    else {
+      const again = parse(`${'\n'.repeat(linesBefore)}${piece}`);
+      const found = again.kind === 'invalid' ? again.mistakes : [];
+      if (!found.every(({ path }) => ITEM.test(path))) return parse(text);
+      for (const mistake of found) mistakes.push({ ...mistake, path: moved(mistake.path, itemsBefore) });
+    }
+    itemsBefore += piece.match(ITEM_START)?.length ?? 0;
+    linesBefore += piece.match(/\n/g)?.length ?? 0;
     await nextTurn();
   }
-  return { kind: 'list', items };
+  return mistakes.length > 0 ? { kind: 'invalid', mistakes } : { kind: 'list', items };
+}
+
+/** The item that a mistake is in. */
+const ITEM = /^\[(\d+)\]/;
+/** Where an item of a block sequence begins. */
+const ITEM_START = /^-(?=\s)/gm;
+
+/** The path of something in a piece as one in the whole list. */
+function moved(path: string, itemsBefore: number): string {
+  return path.replace(ITEM, (_, index: string) => `[${Number(index) + itemsBefore}]`);
 }
 
 /**
@@ -34,14 +55,14 @@ export async function readList<Item>(
 function piecesOf(text: string): readonly string[] {
   if (
     text.length <= PIECE_LENGTH ||
-    /[&*]|^%|\n---|\n\.\.\./m.test(text) ||
+    /(?:^|[\s[{,:])[&*][^\s,[\]{}]|^%|\n---|\n\.\.\./m.test(text) ||
     !/^(?:---\s*\n|#.*\n|\s*\n)*-\s/.test(text)
   ) {
     return [text];
   }
   const pieces: string[] = [];
   let from = 0;
-  for (const { index } of text.matchAll(/^-(?=\s)/gm)) {
+  for (const { index } of text.matchAll(ITEM_START)) {
     if (index - from < PIECE_LENGTH) continue;
     pieces.push(text.slice(from, index));
     from = index;

@@ -66,6 +66,7 @@ class Reader {
   readonly #open = new Set<Node>();
   #aliases = 0;
   #aliasedNodes = 0;
+  #refusesAliases = false;
 
   constructor(lines: Lines, file: string) {
     this.#lines = lines;
@@ -151,8 +152,9 @@ class Reader {
   }
 
   #refuseAliases(offset: number, path: Path): void {
-    const message = `aliases repeat more than ${ALIASED_NODES_MAX} values`;
-    if (!this.mistakes.some((mistake) => mistake.message === message)) this.#report(offset, path, message);
+    if (!this.#refusesAliases)
+      this.#report(offset, path, `aliases repeat more than ${ALIASED_NODES_MAX} values`);
+    this.#refusesAliases = true;
   }
 }
 

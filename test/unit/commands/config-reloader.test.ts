@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -92,19 +92,123 @@ test('a bad file is refused once, also one that is gone; mended it is told even 
   assert.equal(told.length, 3);
 });
 
-test('a file that is only half written for a moment is not complained about', async () => {
-  const clock = new FakeClock();
+/** Counts how often what a file says is waited for to stand. */
+class SettleClock extends FakeClock {
+  waits = 0;
+
+  override schedule(milliseconds: number, callback: () => void): () => void {
+    if (milliseconds === 1000) this.waits++;
+    return super.schedule(milliseconds, callback);
+  }
+}
+
+/** With the file `one` in force. */
+async function startWaiting(): Promise<SettleClock> {
+  const clock = new SettleClock();
   await writeFile(file, text('one'));
   await start(clock);
-  await writeFile(file, 'ServerGroups:\n  - {Name: two, Serv');
-  await waitFor('a sign of a change', () => clock.pending === 2);
-  await clock.advance(200);
-  await waitFor('it being read, and waited for', () => clock.pending === 2);
-  await clock.advance(999);
+  return clock;
+}
+
+/** Until a change has been seen and is waited for, for the `time`th time. */
+async function isWaitedFor(clock: SettleClock, time: number): Promise<void> {
+  if (clock.waits < time) await waitFor('a sign of a change', () => clock.pending >= 2);
+  await waitFor('a wait for the file', async () => {
+    if (clock.waits < time) await clock.advance(200);
+    return clock.waits === time;
+  });
+}
+
+/** Until the `times`th look at the file: the content of now has stood for a second after it. */
+async function stands(clock: SettleClock, times: number): Promise<void> {
+  await clock.advance(1000);
+  await isWaitedFor(clock, times);
+}
+
+for (const [name, half] of [
+  ['that is not valid', 'ServerGroups:\n  - {Name: two, Serv'],
+  ['that is valid', text('two')],
+  ['of nothing', ''],
+] as const) {
+  test(`written in place, half a file ${name} is neither taken nor complained about`, async () => {
+    const clock = await startWaiting();
+    await writeFile(file, half);
+    await isWaitedFor(clock, 1);
+    await clock.advance(999);
+    await writeFile(file, text('two', 'three'));
+    await clock.advance(1);
+    await isWaitedFor(clock, 2);
+    await clock.advance(999);
+    assert.deepEqual(told, []);
+    await clock.advance(1);
+    await tells('file two three');
+    assert.deepEqual(told, ['file two three']);
+  });
+}
+
+test('so with a file that an editor writes anew under its name', async () => {
+  const clock = await startWaiting();
+  await rename(file, `${file}~`);
   await writeFile(file, text('two'));
-  await clock.advance(1);
-  await tells('file two');
-  assert.deepEqual(told, ['file two']);
+  await isWaitedFor(clock, 1);
+  await writeFile(file, text('two', 'three'));
+  await stands(clock, 2);
+  await clock.advance(1000);
+  await tells('file two three');
+  assert.deepEqual(told, ['file two three']);
+});
+
+test('what is whole is not waited for: a file renamed to its name, another target of a link, also a bad one', async () => {
+  const clock = new SettleClock();
+  const put = async (name: string, content: string): Promise<void> => {
+    await writeFile(join(folder, 'next'), content);
+    // a file system's clock may stand still for some milliseconds
+    await waitFor('another time', async () => {
+      await rename(join(folder, 'next'), join(folder, name));
+      await rename(join(folder, name), join(folder, 'next'));
+      const { mtimeMs, ctimeMs } = await stat(join(folder, 'next'));
+      return ctimeMs > mtimeMs;
+    });
+    await rename(join(folder, 'next'), join(folder, name));
+  };
+  const isTold = (what: string): Promise<boolean> =>
+    waitFor(what, async () => {
+      await clock.advance(200);
+      return told.at(-1)?.startsWith(what);
+    });
+  await writeFile(join(folder, 'v1'), text('one'));
+  await symlink('v1', file);
+  await start(clock);
+  await put('v1', text('two'));
+  await isTold('file two');
+  await writeFile(join(folder, 'v2'), text('three'));
+  await symlink('v2', join(folder, 'link'));
+  await rename(join(folder, 'link'), file);
+  await isTold('file three');
+  await put('v2', 'ServerGroups: 7\n');
+  await isTold('file refused:1:15');
+  assert.equal(clock.waits, 0);
+});
+
+test('a signal ends the wait: it is answered with what the file says now', async () => {
+  const clock = await startWaiting();
+  await writeFile(file, text('two'));
+  await isWaitedFor(clock, 1);
+  reloader?.reload();
+  await tells('signal two');
+  assert.equal(clock.waits, 1);
+});
+
+test('a file that something writes all the time is read in the end', async () => {
+  const clock = await startWaiting();
+  await writeFile(file, text('g0'));
+  for (let i = 1; i <= 30; i++) {
+    await isWaitedFor(clock, i);
+    assert.deepEqual(told, []);
+    await writeFile(file, text(`g${i}`));
+    await clock.advance(1000);
+  }
+  await tells('file g30');
 });
 
 test('a bad file that is mended within the moment, and then is as bad as before, is refused', async () => {

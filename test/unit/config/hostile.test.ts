@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { overlaps } from '../../../src/config/address.ts';
 import { formatMistake, type LoadResult, parseConfiguration } from '../../../src/config/load.ts';
 import { GOOD } from './bad/bad-file.ts';
 
@@ -111,4 +112,64 @@ test('a huge number of mistakes is reported whole', () => {
   const text = `ServerGroups: [{Name: llama, Servers: [${'0, '.repeat(150_000)}]}]`;
   const result = parseConfiguration(text, 'f');
   assert.equal(result.kind === 'invalid' && result.mistakes.length, 150_000);
+});
+
+test('names of another scheme, by the thousand: all are told, the first with a hint', () => {
+  const name = (i: number): string => `prod-inference-llama-${i}`;
+  const numbers = Array.from({ length: 1000 }, (_, i) => i);
+  const text = [
+    'ServerGroups:',
+    ...numbers.map((i) => `- {Name: ${name(i)}, Servers: [{Address: 10.0.0.1, Port: 8000}]}`),
+    'Listeners:',
+    ...numbers.map(
+      (i) =>
+        `- {Name: l${i}, Address: 127.0.0.1, Port: ${10_000 + i}, ServerGroup: ${name(i).replaceAll('-', '_')}}`,
+    ),
+  ].join('\n');
+  const result = parseConfiguration(text, 'f');
+  assert.ok(result.kind === 'invalid');
+  assert.equal(result.mistakes.length, 1000);
+  const hints = result.mistakes.map(({ message }) => message.includes('did you mean'));
+  // each hint has looked at all the names
+  const count = hints.filter(Boolean).length;
+  assert.ok(hints[0] && count < 20, `${count} hints`);
+});
+
+test('a selector of a megabyte is refused by its length', () => {
+  const selector = `${'a'.repeat(1_000_000)}%`;
+  const text = `ServerGroups: [{Name: a, Discovery: {Kubernetes: {Namespace: a, PodSelector: ${selector}, Port: 1}}}]`;
+  const result = parseConfiguration(text, 'f');
+  assert.ok(result.kind === 'invalid');
+  assert.match(
+    result.mistakes.map(formatMistake).join('\n'),
+    /^\S+ \S+PodSelector: is "a{59}…", but must be a label/,
+  );
+});
+
+test('of listeners that take the same address, each is told the first that it overlaps', () => {
+  const address = fc.constantFrom('0.0.0.0', '127.0.0.1', '10.0.0.1', '::', '::1');
+  fc.assert(
+    fc.property(fc.array(fc.record({ address, port: fc.constantFrom(80, 81) }), { maxLength: 8 }), (all) => {
+      const listeners = all.map(({ address: Address, port: Port }, i) => ({
+        Name: `l${i}`,
+        Address,
+        Port,
+        ServerGroup: 'a',
+      }));
+      const groups = [{ Name: 'a', Servers: [{ Address: '10.0.0.1', Port: 1 }] }];
+      const result = parseConfiguration(JSON.stringify({ ServerGroups: groups, Listeners: listeners }), 'f');
+      const told = result.kind === 'valid' ? [] : result.mistakes.map(({ message }) => message);
+      const expected = all.flatMap((one, i) => {
+        const first = all
+          .slice(0, i)
+          .findIndex((other) => other.port === one.port && overlaps(other.address, one.address, false));
+        return first < 0 ? [] : [`Listeners[${first}].Address`];
+      });
+      assert.deepEqual(
+        told.map((message) => /Listeners\S+/.exec(message)?.[0]),
+        expected,
+      );
+    }),
+    { seed: 8, numRuns: 300 },
+  );
 });

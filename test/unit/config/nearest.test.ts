@@ -36,3 +36,25 @@ test('one swap of neighbours in a longer name is always found', () => {
     { seed: 3 },
   );
 });
+
+test('what is spent ends the search, whatever the candidates are like', () => {
+  for (const [candidate, looks] of [
+    // 10 letters by 10, and one more
+    ['aaaaaaaaaa', 10],
+    ['much-longer-than-the-text', 1000],
+  ] as const) {
+    let looked = 0;
+    const endless = function* (): Generator<string> {
+      for (;;) {
+        looked++;
+        yield candidate;
+      }
+    };
+    assert.equal(nearest('aaaaaaaaab', endless(), { left: 1010 }), undefined);
+    assert.ok(looked <= looks + 11, `${looked} looks`);
+    looked = 0;
+    assert.equal(nearest('aaaaaaaaaa', endless(), { left: 0 }), undefined);
+    assert.equal(looked, 1);
+  }
+  assert.equal(nearest('Pth', KEYS, { left: 1000 }), 'Path');
+});

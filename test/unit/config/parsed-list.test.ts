@@ -7,14 +7,14 @@ const item = (n: number): string =>
   `- {Address: 10.1.${n >> 8}.${n & 255}, Port: 8000}\n${n % 7 === 0 ? '# a word\n' : ''}`;
 const LARGE = Array.from({ length: 1000 }, (_, n) => item(n)).join('');
 
-/** What is read, and how often the parser was asked. */
+/** What is read, how often the parser was asked, and for how many characters each time. */
 async function read(text: string) {
-  let pieces = 0;
+  const lengths: number[] = [];
   const list = await readList(text, (piece) => {
-    pieces++;
+    lengths.push(piece.length);
     return parseServerList(piece, 'list.yaml');
   });
-  return { list, pieces };
+  return { list, pieces: lengths.length, lengths };
 }
 
 for (const [name, text] of [
@@ -22,6 +22,7 @@ for (const [name, text] of [
   ['after a mark and a comment', `---\n# fleet\n${LARGE}`],
   ['with items over several lines', LARGE.replaceAll(', Port', ',\n   Port')],
   ['of blocks', LARGE.replaceAll(/\{(Address: \S+), (Port: \d+)\}/g, '$1\n  $2')],
+  ['with signs that are no anchors', `# a & b\n${LARGE.replaceAll('# a word', '# 2*a a&b')}`],
   ['with quotes', LARGE.replaceAll(/Address: (\S+),/g, 'Address: "$1",')],
 ] as const) {
   test(`a large list of YAML is read in pieces, ${name}`, async () => {
@@ -46,11 +47,19 @@ for (const [name, text] of [
   });
 }
 
-test('a mistake in a large list is told with its line', async () => {
-  const { list } = await read(`${LARGE}- {Address: 10.0.0.1, Port: 0}\n`);
+test('mistakes in a large list are told with their lines, and it is read in pieces all the same', async () => {
+  const twice = '- {Address: 10.0.0.1,\n   Port: 1,\n   Port: 2}\n';
+  const { list, lengths } = await read(`${LARGE}- {Address: 10.0.0.1, Port: 0}\n${LARGE}${twice}${LARGE}`);
   assert.ok(list.kind === 'invalid');
-  const [mistake] = list.mistakes;
-  assert.deepEqual([mistake?.line, mistake?.path], [LARGE.split('\n').length, '[1000].Port']);
+  const lines = LARGE.split('\n').length - 1;
+  assert.deepEqual(
+    list.mistakes.map(({ line, path, message }) => [line, path, message.replace(/.*(?=first)/, '')]),
+    [
+      [lines + 1, '[1000].Port', 'is 0, but must be an integer 1..65535'],
+      [2 * lines + 4, '[2001].Port', `first in line ${2 * lines + 3}`],
+    ],
+  );
+  assert.ok(Math.max(...lengths) < LARGE.length, lengths.join());
 });
 
 test('two documents are a mistake, however large', async () => {
