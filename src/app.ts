@@ -274,8 +274,7 @@ export class App {
 
   #configure({ serverGroups }: Configuration): void {
     this.#discovery.configure(serverGroups);
-    const awaited = this.#discovery.waiting.map(({ serverGroup }) => serverGroup);
-    const gone = this.#rollout.begin(this.#configuration, awaited);
+    const gone = this.#rollout.begin(this.#configuration);
     this.#takeBackends();
     for (const serverGroup of gone) {
       this.#metrics.forget(serverGroup);
@@ -302,7 +301,7 @@ export class App {
     const ofZones = new Map(Array.from(zones, ([zone, of]) => [zone, of.version]));
     this.#state.published(serverGroup, version, ofZones);
     logPublished(this.#log, decision, version);
-    this.#rollout.published(serverGroup, this.#configuration);
+    this.#rollout.published(serverGroup);
     this.#announce();
   }
 
