@@ -59,7 +59,8 @@ export class App {
   #configuration: Configuration;
   #stopping = false;
   #endWatch = (): void => undefined;
-  #announced = false;
+  /** Every group has had an assignment at a time: one that a reload adds and that waits for its own takes nothing from the others. */
+  #started = false;
   #bound: BoundAddresses | undefined;
 
   constructor(options: {
@@ -269,7 +270,7 @@ export class App {
   }
 
   get #ready(): boolean {
-    return !this.#stopping && this.#publisher.complete;
+    return !this.#stopping && this.#started;
   }
 
   #configure({ serverGroups }: Configuration): void {
@@ -306,8 +307,8 @@ export class App {
   }
 
   #announce(): void {
-    if (this.#announced || this.#bound === undefined || !this.#publisher.complete) return;
-    this.#announced = true;
+    if (this.#started || this.#bound === undefined || !this.#publisher.complete) return;
+    this.#started = true;
     this.#log.info(showBound(this.#bound), 'ready');
   }
 }
