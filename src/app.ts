@@ -59,7 +59,8 @@ export class App {
   #configuration: Configuration;
   #stopping = false;
   #endWatch = (): void => undefined;
-  #announced = false;
+  /** Every group has had an assignment at a time: one that a reload adds and that waits for its own takes nothing from the others. */
+  #started = false;
   #bound: BoundAddresses | undefined;
 
   constructor(options: {
@@ -269,13 +270,12 @@ export class App {
   }
 
   get #ready(): boolean {
-    return !this.#stopping && this.#publisher.complete;
+    return !this.#stopping && this.#started;
   }
 
   #configure({ serverGroups }: Configuration): void {
     this.#discovery.configure(serverGroups);
-    const awaited = this.#discovery.waiting.map(({ serverGroup }) => serverGroup);
-    const gone = this.#rollout.begin(this.#configuration, awaited);
+    const gone = this.#rollout.begin(this.#configuration);
     this.#takeBackends();
     for (const serverGroup of gone) {
       this.#metrics.forget(serverGroup);
@@ -302,13 +302,13 @@ export class App {
     const ofZones = new Map(Array.from(zones, ([zone, of]) => [zone, of.version]));
     this.#state.published(serverGroup, version, ofZones);
     logPublished(this.#log, decision, version);
-    this.#rollout.published(serverGroup, this.#configuration);
+    this.#rollout.published(serverGroup);
     this.#announce();
   }
 
   #announce(): void {
-    if (this.#announced || this.#bound === undefined || !this.#publisher.complete) return;
-    this.#announced = true;
+    if (this.#started || this.#bound === undefined || !this.#publisher.complete) return;
+    this.#started = true;
     this.#log.info(showBound(this.#bound), 'ready');
   }
 }

@@ -41,7 +41,7 @@ export interface AdminOptions {
   readonly settings: AdminSettings;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ready to be asked by sidecars: every server group has a first assignment, and no stop has begun. */
+  /** Ready to be asked by sidecars: every server group has had an assignment at a time, and no stop has begun. */
   readonly ready: () => boolean;
   /** Groups whose backends are not known yet, and why. Default: none is told of. */
   readonly waiting?: () => readonly { readonly serverGroup: string; readonly reason: string }[];
@@ -150,14 +150,14 @@ export class AdminServer {
       return reply
         .code(isReady ? 200 : 503)
         .type('text/plain; charset=utf-8')
-        .send(isReady ? 'ready\n' : notReady(waiting()));
+        .send(withReasons(isReady ? 'ready' : 'not ready', waiting()));
     });
   }
 }
 
-function notReady(waiting: ReturnType<NonNullable<AdminOptions['waiting']>>): string {
+function withReasons(answer: string, waiting: ReturnType<NonNullable<AdminOptions['waiting']>>): string {
   const lines = waiting.map(({ serverGroup, reason }) => `${serverGroup}: waiting for discovery: ${reason}`);
-  return `${['not ready', ...shortened(lines, WAITING_SHOWN)].join('\n')}\n`;
+  return `${[answer, ...shortened(lines, WAITING_SHOWN)].join('\n')}\n`;
 }
 
 /** @param secure with TLS, whose certificate is set before it listens */

@@ -3,14 +3,22 @@ import type { Publisher } from '../publish/publisher.ts';
 import { standingListeners } from '../publish/standing-listeners.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Brings a configuration to sidecars in the steps of {@link Publisher.configure}, groups without backends later. */
+type Rules = Pick<Configuration, 'serverGroups' | 'listeners'>;
+
+/**
+ * Brings a configuration to sidecars in the steps of {@link Publisher.configure}, listeners that move to a group without
+ * an assignment later.
+ */
 export class StagedRollout {
   readonly #publisher: Publisher;
   readonly #clock: Clock;
+  #rules: Rules = { serverGroups: [], listeners: [] };
   /** Those that sidecars are to have. */
   #listeners: readonly Listener[] = [];
-  /** Groups that wait for their first assignment, as their backends were not known when they were configured. */
-  #awaited: Set<string> = new Set();
+  /** Groups whose first assignment listeners wait for. */
+  #awaited: ReadonlySet<string> = new Set();
+  /** One of them has it. */
+  #moves = false;
   #cancelStep = (): void => undefined;
   #stopped = false;
 
@@ -21,29 +29,26 @@ export class StagedRollout {
 
   /**
    * The first steps are taken by {@link advance}.
-   * @param awaited groups whose backends are not known yet
    * @returns the names of the groups that went.
    */
-  begin(configuration: Configuration, awaited: Iterable<string>): readonly string[] {
-    this.#awaited = new Set(awaited);
-    return this.#configure(configuration);
+  begin(rules: Rules): readonly string[] {
+    this.#rules = rules;
+    return this.#configure();
   }
 
-  /** The group has an assignment: it is waited for no longer. */
-  published(serverGroup: string, configuration: Configuration): void {
-    if (this.#stopped || !this.#awaited.delete(serverGroup)) return;
-    this.#configure(configuration);
-    this.advance();
+  /** The group has an assignment. Many may have their first at the same time: what moves then moves in one go. */
+  published(serverGroup: string): void {
+    if (this.#stopped || this.#moves || !this.#awaited.has(serverGroup)) return;
+    this.#moves = true;
+    this.#advanceIn(0);
   }
 
   /** Takes the steps that are due, and the others when they are. */
   advance(): void {
-    this.#cancelStep();
+    if (this.#moves) this.#configure();
     const nextMs = this.#publisher.advance(this.#clock.now());
-    if (nextMs === undefined) return;
-    this.#cancelStep = this.#clock.schedule(nextMs - this.#clock.now(), () => {
-      this.advance();
-    });
+    if (nextMs === undefined) this.#cancelStep();
+    else this.#advanceIn(nextMs - this.#clock.now());
   }
 
   /** Takes no more steps, whatever is still published: sidecars keep what they have. */
@@ -52,8 +57,20 @@ export class StagedRollout {
     this.#cancelStep();
   }
 
-  #configure(configuration: Configuration): readonly string[] {
-    this.#listeners = standingListeners(configuration, this.#listeners, (name) => this.#awaited.has(name));
-    return this.#publisher.configure(configuration.serverGroups, this.#listeners, this.#clock.now());
+  #advanceIn(milliseconds: number): void {
+    this.#cancelStep();
+    this.#cancelStep = this.#clock.schedule(milliseconds, () => {
+      this.advance();
+    });
+  }
+
+  #configure(): readonly string[] {
+    const { serverGroups, listeners } = this.#rules;
+    const standing = standingListeners(listeners, this.#listeners, (name) => this.#publisher.has(name));
+    const kept = listeners.filter((listener, index) => listener !== standing[index]);
+    this.#listeners = standing;
+    this.#awaited = new Set(kept.map(({ serverGroup }) => serverGroup));
+    this.#moves = false;
+    return this.#publisher.configure(serverGroups, standing, this.#clock.now());
   }
 }

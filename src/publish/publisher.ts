@@ -50,6 +50,8 @@ export class Publisher {
   readonly #groups = new Set<string>();
   /** Groups that went and when, oldest first. */
   readonly #removed = new Map<string, number>();
+  /** By name: the groups that listeners use, also those that went. */
+  #used: ReadonlyMap<string, ServerGroup> = new Map();
   readonly #times: RolloutTimes;
   readonly #zones: ZoneEndpoints;
   #endpoints = new Map<string, Resource>();
@@ -66,7 +68,8 @@ export class Publisher {
   }
 
   /**
-   * Takes the groups and listeners of a configuration. A group without an assignment is held until {@link publish}.
+   * Takes the groups and listeners of a configuration. A group without an assignment is held until {@link publish}. A
+   * listener may go on with a group that went, as long as it has used it since: that one is served meanwhile.
    * What is no longer there, or new to sidecars, comes and goes in the steps of a {@link Rollout}: call {@link advance}
    * next.
    * @returns the names of the groups that went.
@@ -88,8 +91,10 @@ export class Publisher {
       this.#groups.add(name);
       this.#removed.delete(name);
     }
+    const known = new Map([...this.#used, ...groups.map((group) => [group.name, group] as const)]);
     for (const outlet of this.#outlets)
-      outlet.rollout.begin(encodeListeners(outlet, groups, listeners), nowMs);
+      outlet.rollout.begin(encodeListeners(outlet, known, listeners), nowMs);
+    this.#use(new Set(listeners.map(({ serverGroup }) => serverGroup)), known, nowMs);
     this.#commit();
     return gone;
   }
@@ -102,6 +107,7 @@ export class Publisher {
   advance(nowMs: number): number | undefined {
     const due = this.#outlets.map(({ rollout }) => rollout.advance(nowMs));
     for (const [name, goneAtMs] of this.#removed) {
+      if (this.#used.has(name)) continue;
       const endMs = goneAtMs + this.#times.retireMs;
       const tooMany = this.#removed.size > REMOVED_MAX;
       if (endMs <= nowMs || tooMany) this.#forget(name);
@@ -137,6 +143,20 @@ export class Publisher {
   /** Every group has an assignment. */
   get complete(): boolean {
     return [...this.#groups].every((name) => this.#endpoints.has(name));
+  }
+
+  /** The group is configured and has an assignment. */
+  has(serverGroup: string): boolean {
+    return this.#groups.has(serverGroup) && this.#endpoints.has(serverGroup);
+  }
+
+  /** A group that went and is used no longer is retired from here on. */
+  #use(names: ReadonlySet<string>, known: ReadonlyMap<string, ServerGroup>, nowMs: number): void {
+    for (const name of this.#used.keys()) {
+      // at the end: oldest first
+      if (!names.has(name) && this.#removed.delete(name)) this.#removed.set(name, nowMs);
+    }
+    this.#used = new Map([...known].filter(([name]) => names.has(name)));
   }
 
   #resourceOf(assignment: Assignment): Resource {
@@ -178,13 +198,12 @@ function without<V>(map: ReadonlyMap<string, V>, name: string): Map<string, V> {
 
 function encodeListeners(
   outlet: Outlet,
-  groups: readonly ServerGroup[],
+  groups: ReadonlyMap<string, ServerGroup>,
   listeners: readonly Listener[],
 ): Resources {
-  const byName = new Map(groups.map((group) => [group.name, group]));
   const resources = new Map<string, Map<string, Resource>>();
   for (const listener of listeners) {
-    const group = byName.get(listener.serverGroup);
+    const group = groups.get(listener.serverGroup);
     if (group === undefined) {
       throw new PlimsollError(
         'internal',

@@ -22,6 +22,9 @@ const NOTHING: Versions = new Map();
 export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   readonly #emptyMeansAll: boolean;
   readonly #trustsClient: boolean;
+  readonly #keeps: boolean;
+  /** What the client has of an earlier stream, until {@link letGo}. */
+  readonly #kept = new Set<string>();
   readonly #names = new Set<string>();
   readonly #unsettled = new Unsettled();
   readonly #has = new Map<string, string>();
@@ -40,8 +43,10 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   /**
    * @param emptyMeansAll a first request without names asks for everything.
    * @param trustsClient what the client says to have from an earlier stream is not sent again.
+   * @param keeps what of it is not here, or has another content and is of no complete set, is left to it.
    */
-  constructor(emptyMeansAll: boolean, trustsClient: boolean) {
+  constructor(emptyMeansAll: boolean, trustsClient: boolean, keeps = false) {
+    this.#keeps = keeps;
     this.#emptyMeansAll = emptyMeansAll;
     this.#trustsClient = trustsClient;
   }
@@ -56,6 +61,16 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   get remembered(): readonly RememberedNames[] {
     return [this.#names, this.#has];
+  }
+
+  letGo(view: TypeView, endpoints: TypeView): boolean {
+    const hadNone = this.#kept.size === 0;
+    for (const name of this.#kept) {
+      const group = view.resources.get(name)?.serverGroup ?? '';
+      if (!endpoints.held.has(group) || endpoints.resources.has(group)) this.#kept.delete(name);
+      this.#done = undefined;
+    }
+    return hadNone;
   }
 
   giveUp(): void {
@@ -85,6 +100,8 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     for (const name of waiting && !this.#askedForAll ? this.#asked : this.#candidates(view)) {
       const resource = view.resources.get(name);
       const due = this.#askedForAll || this.#asked.has(name);
+      const stays = this.#kept.has(name) && (resource === undefined || !this.#emptyMeansAll);
+      if (stays && !due) continue;
       if (resource !== undefined) {
         if (due || (!waiting && this.#isNews(resource))) resources.push(resource);
       } else if (!view.held.has(name) && (due || (!waiting && this.#has.get(name) !== ABSENT))) {
@@ -176,7 +193,10 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     for (const [name, version] of request.initialVersions) {
       // of everything, what is gone must be told to the client whatever it is trusted with
       if (!this.#trustsClient) this.renew([name]);
-      else if (this.#asked.delete(name) || this.#wildcard) this.#has.set(name, version);
+      else if (this.#asked.delete(name) || this.#wildcard) {
+        this.#has.set(name, version);
+        if (this.#keeps) this.#kept.add(name);
+      }
     }
   }
 
@@ -203,7 +223,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     if (name === EVERY_NAME) {
       this.#wildcard = false;
       this.#askedForAll = false;
-      for (const names of [this.#has, this.#rejected, this.#asked]) {
+      for (const names of [this.#has, this.#rejected, this.#asked, this.#kept]) {
         for (const known of names.keys()) if (!this.#names.has(known)) names.delete(known);
       }
     } else if (this.#names.delete(name)) {
@@ -216,6 +236,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     this.#has.delete(name);
     this.#rejected.delete(name);
     this.#asked.delete(name);
+    this.#kept.delete(name);
   }
 }
 

@@ -13,9 +13,21 @@ export interface ServedType {
    * changed or not: https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#resource-warming
    */
   readonly parent: string | undefined;
+  /**
+   * How long a stream leaves a delta client what it has of an earlier one and is not here, or where responses are no complete
+   * sets has another content here, milliseconds. Absent: no time. It may come from a control plane with other groups, such as
+   * this one before a restart, and then takes the steps that a reload does: new clusters, routes, the end of old clusters.
+   */
+  readonly keepMs?: number;
 }
 
-export const CLUSTER_TYPE: ServedType = { url: TYPE_URLS.cluster, complete: true, parent: undefined };
+export const CLUSTER_TYPE: ServedType = {
+  url: TYPE_URLS.cluster,
+  complete: true,
+  parent: undefined,
+  // as after a reload: longer than connections of a removed listener go on
+  keepMs: 15 * 60_000,
+};
 
 export const ENDPOINT_TYPE: ServedType = {
   url: TYPE_URLS.endpoint,
@@ -25,7 +37,13 @@ export const ENDPOINT_TYPE: ServedType = {
 
 export const LISTENER_TYPE: ServedType = { url: TYPE_URLS.listener, complete: true, parent: undefined };
 
-export const ROUTE_TYPE: ServedType = { url: TYPE_URLS.route, complete: false, parent: undefined };
+export const ROUTE_TYPE: ServedType = {
+  url: TYPE_URLS.route,
+  complete: false,
+  parent: undefined,
+  // as after a reload: until the client has its new clusters with their endpoints
+  keepMs: 3_000,
+};
 
 /** In the order in which a change goes out on one stream: what others refer to goes first. */
 export const SERVED_TYPES: readonly ServedType[] = [CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE];

@@ -8,7 +8,7 @@ import type { LimitName, Refusal } from './refusal.ts';
 import type { NodeIdentity, Request } from './request.ts';
 import { checkCount, checkLengths, checkNames } from './request-limits.ts';
 import type { RequestMeter } from './request-meter.ts';
-import type { ServedType } from './served-types.ts';
+import { ENDPOINT_TYPE, type ServedType } from './served-types.ts';
 import { type StreamContext, type StreamTransport, UNNAMED } from './stream-context.ts';
 import { StreamReports } from './stream-reports.ts';
 import type { Subscription, TypeView, Update } from './subscription.ts';
@@ -43,6 +43,8 @@ export class XdsStream<R extends Request> {
   #channels: readonly Channel<R>[] = [];
   #node: NodeIdentity | undefined;
   #seat: Seat | undefined;
+  /** When the client was last left something, but clusters. */
+  #leftAtMs = Number.NEGATIVE_INFINITY;
   #writingSinceMs: number | undefined;
   #endedAtMs: number | undefined;
 
@@ -174,6 +176,23 @@ export class XdsStream<R extends Request> {
     for (const channel of this.#channels) {
       if (nowMs - (channel.unansweredSinceMs ?? nowMs) > limits.ackSeconds * 1000) this.#giveUp(channel);
     }
+    this.#letGo(nowMs);
+  }
+
+  /** Routes before clusters: the time of those begins when the client has the last route from here. */
+  #letGo(nowMs: number): void {
+    const feed = this.#seat?.feed;
+    const endpoints = feed?.view(ENDPOINT_TYPE.url);
+    for (const { type, subscription, subscribedAtMs } of this.#channels.toReversed()) {
+      if (type.keepMs === undefined) continue;
+      const view = feed?.view(type.url, this.#zone);
+      const sinceMs = Math.max(subscribedAtMs, this.#leftAtMs);
+      if (view === undefined || endpoints === undefined || nowMs - sinceMs < type.keepMs) break;
+      if (subscription.letGo?.(view, endpoints) !== false) continue;
+      this.#leftAtMs = nowMs;
+      break;
+    }
+    this.#send();
   }
 
   end(code: status, details: string): void {

@@ -62,6 +62,12 @@ export interface Subscription<R> {
   readonly waiting: boolean;
   /** The client is no longer waited for: the newest state may be sent. A late answer counts all the same. */
   giveUp(): void;
+  /**
+   * Ends what the client has of an earlier stream and was left, but for what belongs to a group that is held among the
+   * endpoints. Absent: nothing is left.
+   * @returns whether there was none.
+   */
+  letGo?(view: TypeView, endpoints: TypeView): boolean;
   /** The names that the client makes it remember. */
   readonly remembered: readonly RememberedNames[];
   /** The largest nonce sent so far; 0: none. */

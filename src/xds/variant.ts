@@ -53,7 +53,8 @@ export const DELTA: Variant<DeltaDiscoveryRequest> = {
       longest(initialVersions.keys()),
       longest(initialVersions.values()),
     ),
-  subscribe: (type, trustsClient) => new DeltaSubscription(type.complete, trustsClient),
+  subscribe: (type, trustsClient) =>
+    new DeltaSubscription(type.complete, trustsClient, type.keepMs !== undefined),
 };
 
 function listed(names: readonly string[]): RememberedNames {

@@ -89,6 +89,22 @@ test('a bad reload changes nothing, is logged with its mistakes, and a good one 
   assert.match(await voyage.plane.metrics(), /^plimsoll_config_last_reload_successful 1$/m);
 });
 
+test('restarted with its group renamed, under load: no request fails', async (t) => {
+  const voyage = await start(t, '127.0.35', 2, { mode: 'ads' });
+  const load = new SteadyLoad(t, voyage.origin);
+  await waitFor('the load', () => load.count('status 200') > 50);
+  await voyage.plane.kill();
+  await writeFile(voyage.file, voyage.yaml.replaceAll(/: llama\b/g, ': renamed'));
+  voyage.plane = await startPlane(voyage.file);
+  await waitFor('requests to the renamed group', async () => {
+    const stats = await voyage.envoy.stats(/^cluster\.renamed\.upstream_rq_200$/);
+    return (stats.get('cluster.renamed.upstream_rq_200') ?? 0) > 50;
+  });
+  assert.deepEqual([...(await load.end()).keys()], ['status 200']);
+  const clusters = new Set((await voyage.envoy.clusters()).map(({ cluster }) => cluster));
+  assert.ok(clusters.has('llama'), 'for what connections of before still carry');
+});
+
 test('stopped by SIGTERM it drains and ends with 0, and no request fails', async (t) => {
   const voyage = await start(t, '127.0.34', 2);
   const load = new SteadyLoad(t, voyage.origin);
@@ -147,7 +163,7 @@ async function start(
   t: TestContext,
   network: string,
   count: number,
-  { moving = true }: { readonly moving?: boolean } = {},
+  { moving = true, mode = 'eds' }: { readonly moving?: boolean; readonly mode?: 'ads' | 'eds' } = {},
 ): Promise<Fleet> {
   const backends = Array.from({ length: count }, (_, i) => new GaugeBackend(`${network}.${i + 1}`));
   const cleanups = new Cleanups();
@@ -157,12 +173,12 @@ async function start(
   const made = mkdtemp(join(tmpdir(), 'plimsoll-test-'));
   const folder = await cleanups.own(made, (path) => rm(path, { recursive: true }));
   const file = join(folder, 'plimsoll.yaml');
-  const [xds, admin] = (await freePorts(2)) as [number, number];
-  const yaml = yamlOf({ backends }, { xds, admin, listener: 10000 });
-  // the listener's port is the kernel's choice by way of a static listener
+  const [xds, admin, listener] = (await freePorts(3)) as [number, number, number];
+  const yaml = yamlOf({ backends }, { xds, admin, listener });
+  // with a static listener its port is the kernel's choice
   await writeFile(file, yaml);
   const plane = await cleanups.own(startPlane(file), (first) => first.kill());
-  const starting = Envoy.start({ bootstrap: bootstrapOf(configure({ backends }), xds, 'eds') });
+  const starting = Envoy.start({ bootstrap: bootstrapOf(configure({ backends }), xds, mode) });
   const envoy = await cleanups.own(starting, (started) => started.stop());
   const address = await waitFor('the listener', () => envoy.listener('inference'));
   const fleet = new Fleet({ plane, envoy, origin: `http://${address}`, file, yaml, backends });

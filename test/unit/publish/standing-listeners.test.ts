@@ -1,43 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { standingListeners } from '../../../src/publish/standing-listeners.ts';
-import { listener, serverGroup } from '../../support/configuration.ts';
+import { listener } from '../../support/configuration.ts';
 
-const a = listener('a');
-const groups = ['a', 'b', 'c'].map((name) => serverGroup(name));
+const ASSIGNED = ['a', 'c'];
 
-const CASES: readonly (readonly [
-  name: string,
-  of: string,
-  before: readonly string[],
-  waiting: string,
-  where: string,
-])[] = [
-  ['one that moves to a group that waits stays', 'b', ['a'], 'b', 'a'],
-  ['one that moves to another goes there', 'b', ['a'], 'c', 'b'],
-  ['a new one goes where it is to go', 'b', [], 'b', 'b'],
-  ['one whose group waits, as it did, stays there', 'b', ['b'], 'b', 'b'],
-  ['one whose former group is gone goes where it is to go', 'b', ['gone'], 'b', 'b'],
+const CASES: readonly (readonly [name: string, of: string, before: readonly string[], stays: boolean])[] = [
+  ['one that moves to a group without an assignment stays', 'b', ['a'], true],
+  ['one that moves to another goes there', 'c', ['a'], false],
+  ['a new one goes where it is to go', 'b', [], false],
+  ['one whose group has none, as before, is the new one', 'b', ['b'], false],
+  ['one that moves from one without to another without stays', 'b', ['gone'], true],
 ];
-for (const [name, of, before, waiting, where] of CASES) {
+for (const [name, of, before, stays] of CASES) {
   test(name, () => {
-    const standing = standingListeners(
-      { serverGroups: groups, listeners: [{ ...a, serverGroup: of, port: 1 }] },
-      before.map((group) => ({ ...a, serverGroup: group })),
-      (group) => group === waiting,
-    );
-    assert.deepEqual(
-      standing.map((one) => one.serverGroup),
-      [where],
-    );
+    const moved = listener(of, { port: 1 });
+    const former = before.map((group) => listener(group));
+    const isAssigned = (group: string): boolean => ASSIGNED.includes(group);
+    assert.deepEqual(standingListeners([moved], former, isAssigned), stays ? former : [moved]);
   });
 }
 
 test('the former one stays as it was, and it alone', () => {
+  const a = listener('a');
   const other = listener('c', { name: 'other' });
-  const configuration = { serverGroups: groups, listeners: [{ ...a, serverGroup: 'b', port: 1 }, other] };
   assert.deepEqual(
-    standingListeners(configuration, [a, listener('a', { name: 'removed' })], (name) => name === 'b'),
+    standingListeners(
+      [listener('b', { port: 1 }), other],
+      [a, listener('a', { name: 'removed' })],
+      (name) => name !== 'b',
+    ),
     [a, other],
   );
 });

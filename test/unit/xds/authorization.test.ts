@@ -110,9 +110,9 @@ test('delta: a name that may not be seen is removed, as one that does not exist'
 
 test('delta: everything is what it may see, and what it says to have besides is taken from it', async () => {
   const stream = open(llama, 'ads', 'delta');
-  stream.send({ typeUrl: CDS, initialResourceVersions: { mistral: '1', llama: '1' } });
+  stream.send({ typeUrl: LDS, initialResourceVersions: { mistral: '1', llama: '1' } });
   assert.equal(content(await stream.next()), '-mistral');
-  stream.send({ typeUrl: LDS, resourceNamesSubscribe: ['*'] });
+  stream.send({ typeUrl: CDS, resourceNamesSubscribe: ['*'] });
   assert.equal(content(await stream.next()), 'llama@1');
 });
 
