@@ -1,4 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock, unixMs, unixMsOf } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -9,6 +11,8 @@ import { checkedToken } from './small-text.ts';
 const TIMEOUT_MS = 60_000;
 const OUTPUT_LENGTH_MAX = 1024 * 1024;
 const COMPLAINT_LENGTH_MAX = 1000;
+/** What starting a process opens: two for each of its streams, two to hear of its failure, and two to spare. */
+const START_FILES = 8;
 /** A credential that ends this soon is fetched anew. */
 const MARGIN_MS = 30_000;
 
@@ -77,40 +81,61 @@ function parsed(text: string): unknown {
 }
 
 function run(exec: unknown, command: string, timeoutMs: number, signal: AbortSignal): Promise<string> {
+  if (signal.aborted) throw new Error('stopped');
+  checkRoom();
   const args = listOf(exec, 'args').filter((arg) => typeof arg === 'string');
-  const child = spawn(command, args, {
+  // its own `signal` leaves a listener there when there is no such command
+  const child: ChildProcess = spawn(command, args, {
     env: environmentOf(exec),
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal,
-    killSignal: 'SIGKILL',
   });
   let cancelLimit = (): void => undefined;
+  let onAbort = (): void => undefined;
   return new Promise<string>((fulfil, reject) => {
+    // first of all: what has not begun, as when too many files are open, has no streams and fails a moment later
+    child.on('error', reject);
+    onAbort = () => {
+      reject(new Error('stopped'));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
     cancelLimit = systemClock.schedule(timeoutMs, () => {
       reject(new Error(`it did not end within ${timeoutMs / 1000} s`));
     });
     let output = '';
     let complaint = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
       if (output.length > OUTPUT_LENGTH_MAX)
         reject(new Error(`it wrote more than ${OUTPUT_LENGTH_MAX} characters`));
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-COMPLAINT_LENGTH_MAX);
     });
     child.once('close', (code, killedBy) => {
       if (code === 0) fulfil(output);
       else reject(new Error(`it ended with ${code ?? killedBy ?? ''}: ${complaint.trim()}`));
     });
-    child.once('error', reject);
   }).finally(() => {
     cancelLimit();
+    signal.removeEventListener('abort', onAbort);
     child.kill('SIGKILL');
     // what it has started may hold on to them
-    child.stdout.destroy();
-    child.stderr.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
   });
+}
+
+/**
+ * A start that fails half way never closes the files that it has opened by then: it is made with room for all of them.
+ * @throws Error when there is none.
+ */
+function checkRoom(): void {
+  const files: number[] = [];
+  try {
+    while (files.length < START_FILES) files.push(openSync(devNull, 'r'));
+  } finally {
+    for (const file of files) closeSync(file);
+  }
 }
 
 function environmentOf(exec: unknown): NodeJS.ProcessEnv {
