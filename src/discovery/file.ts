@@ -22,6 +22,7 @@ const SETTLE_MS = 500;
 const SETTLE_TIMES = 10;
 /** Beyond it the file is out of reach: one on a network file system may never be read to its end. */
 const READ_MS = 10_000;
+const NOTHING_CAME = `nothing came for ${READ_MS / 1000} s`;
 
 /** What a file holds. */
 interface Content {
@@ -55,14 +56,22 @@ export class FileDiscoverer implements Discoverer {
 
   async run(observer: DiscoveryObserver, signal: AbortSignal): Promise<void> {
     let wake = (): void => undefined;
-    let isDue = true;
+    let isDue = false;
+    const onChange = (): void => {
+      isDue = true;
+      wake();
+    };
     const watch = new FileWatch({
       paths: [this.#settings.path],
       clock: this.#clock,
-      onChange: () => {
-        isDue = true;
-        wake();
+      onChange,
+      onSilence: () => {
+        const { path } = this.#settings;
+        if (!signal.aborted) observer.failed(`${printable(path)}: cannot be read: ${NOTHING_CAME}`);
       },
+    });
+    void watch.settled().then((isKnown) => {
+      if (isKnown) onChange();
     });
     const onAbort = (): void => {
       wake();
@@ -131,8 +140,7 @@ export class FileDiscoverer implements Discoverer {
     const limit = sleep(this.#clock, READ_MS, AbortSignal.any([signal, wait.signal]));
     try {
       const content = await Promise.race([this.#pending, limit]);
-      if (typeof content === 'boolean')
-        throw new Error(`cannot be read: nothing came for ${READ_MS / 1000} s`);
+      if (typeof content === 'boolean') throw new Error(`cannot be read: ${NOTHING_CAME}`);
       return content;
     } finally {
       wait.abort();

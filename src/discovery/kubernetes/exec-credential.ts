@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { devNull } from 'node:os';
-import { resolve } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { systemClock, unixMs, unixMsOf } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { inTime } from '../../runtime/in-time.ts';
 import { printable } from '../../runtime/text.ts';
 import { listOf, textOf } from './json.ts';
 import { checkedToken } from './small-text.ts';
@@ -49,9 +51,9 @@ export class ExecCredential {
     const plugin = JSON.stringify(exec);
     if (this.#kept?.plugin === plugin && unixMs() < this.#kept.untilMs) return this.#kept.credential;
     const command = textOf(exec, 'command') ?? '';
-    const program = command.includes('/') ? resolve(folder, command) : command;
     const name = `the credential plugin ${printable(command)}`;
     try {
+      const program = await programOf(command, folder, environmentOf(exec)['PATH']);
       const answer = parsed(await run(exec, program, this.#timeoutMs, signal));
       const token = textOf(answer, 'status', 'token');
       const credential = {
@@ -77,6 +79,30 @@ function parsed(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     throw new Error('what it wrote is no JSON');
+  }
+}
+
+/**
+ * Where the command is, as a shell would find it. A start waits within the event loop until the program is read: on a
+ * file system that hangs it would not come back, so it is asked for before.
+ * @throws Error when nothing comes of it.
+ */
+async function programOf(command: string, folder: string, searched = ''): Promise<string> {
+  const candidates = command.includes('/')
+    ? [resolve(folder, command)]
+    : searched.split(delimiter).map((part) => resolve(part, command));
+  for (const path of candidates) {
+    if (await inTime(path, () => isProgram(path))) return path;
+  }
+  return command.includes('/') ? resolve(folder, command) : command;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
   }
 }
 
