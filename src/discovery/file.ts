@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { formatMistake, type Mistake } from '../config/mistake.ts';
 import { readList } from '../config/parsed-list.ts';
 import { parseServerList } from '../config/server-list.ts';
@@ -9,6 +10,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { fileFault } from '../runtime/file-fault.ts';
 import { FileWatch } from '../runtime/file-watch.ts';
+import { isReadableFolder } from '../runtime/readable-folder.ts';
 import { readSmallFile } from '../runtime/small-file.ts';
 import { printable } from '../runtime/text.ts';
 import type { Discoverer, DiscoveryObserver, Found } from './discoverer.ts';
@@ -56,22 +58,18 @@ export class FileDiscoverer implements Discoverer {
 
   async run(observer: DiscoveryObserver, signal: AbortSignal): Promise<void> {
     let wake = (): void => undefined;
-    let isDue = false;
-    const onChange = (): void => {
-      isDue = true;
-      wake();
-    };
+    let isDue = true;
     const watch = new FileWatch({
       paths: [this.#settings.path],
       clock: this.#clock,
-      onChange,
+      onChange: () => {
+        isDue = true;
+        wake();
+      },
       onSilence: () => {
         const { path } = this.#settings;
         if (!signal.aborted) observer.failed(`${printable(path)}: cannot be read: ${NOTHING_CAME}`);
       },
-    });
-    void watch.settled().then((isKnown) => {
-      if (isKnown) onChange();
     });
     const onAbort = (): void => {
       wake();
@@ -171,6 +169,8 @@ export class FileDiscoverer implements Discoverer {
 
 /** @throws Error saying why it cannot be read. */
 async function contentOf(path: string): Promise<Content> {
+  // one that hangs keeps one thread for all that is asked of it
+  await isReadableFolder(dirname(path));
   const file = await identityOf(path);
   const bytes = await readSmallFile(path, FILE_BYTES_MAX);
   const digest = createHash('sha256').update(bytes).digest('base64');
