@@ -5,6 +5,7 @@ import type { AdminSettings, ListenAddress } from '../core/model/configuration.t
 import { type Clock, unixMs } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
+import { roomForAdmin } from '../runtime/open-files.ts';
 import { ReloadedCredentials } from '../runtime/reloaded-credentials.ts';
 import { shortened } from '../runtime/shortened.ts';
 import { TokenFile } from '../runtime/token-file.ts';
@@ -18,7 +19,7 @@ import { addPageRoutes } from './page-routes.ts';
 import { SharedPage } from './shared-page.ts';
 import { StateRoutes } from './state-routes.ts';
 
-const LIMITS: AdminLimits = { requestMs: 10_000, answerMs: 30_000, connections: 512 };
+const CONNECTIONS_MAX = 512;
 /** Between two requests of a connection. */
 const KEEP_ALIVE_MS = 75_000;
 /** Groups that a probe is told of. */
@@ -50,7 +51,7 @@ export interface AdminOptions {
   readonly metricsContentType: string;
   readonly explain: ExplainSource;
   readonly state: LiveState;
-  /** Default: 10 s, 30 s, and 512. */
+  /** Default: 10 s, 30 s, and 512 or as many as there is room for. */
   readonly limits?: AdminLimits;
 }
 
@@ -66,7 +67,7 @@ export class AdminServer {
   readonly #credentials: ReloadedCredentials | undefined;
 
   constructor(options: AdminOptions) {
-    const { settings, clock, log, state, limits = LIMITS } = options;
+    const { settings, clock, log, state, limits = usualLimits() } = options;
     const { tls, bearerTokenFile: path, hosts } = settings;
     this.#settings = settings;
     this.#http = Fastify({
@@ -153,6 +154,14 @@ export class AdminServer {
         .send(withReasons(isReady ? 'ready' : 'not ready', waiting()));
     });
   }
+}
+
+function usualLimits(): AdminLimits {
+  return {
+    requestMs: 10_000,
+    answerMs: 30_000,
+    connections: Math.min(CONNECTIONS_MAX, roomForAdmin()),
+  };
 }
 
 function withReasons(answer: string, waiting: ReturnType<NonNullable<AdminOptions['waiting']>>): string {

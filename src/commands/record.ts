@@ -31,7 +31,7 @@ const PROGRESS_MS = 1_000;
 
 /**
  * Records what a running control plane collects and publishes.
- * @returns the exit code: `failed` when there is nobody to record at the beginning, or the file takes no more.
+ * @returns the exit code: `failed` when nothing was told by the end and so there is no file, or the file takes no more.
  */
 export async function record(options: RecordOptions, io: RecordIo): Promise<number> {
   const read = await readAccess(options);
@@ -81,11 +81,10 @@ class Recorder {
   }
 
   get summary(): string {
-    if (this.#writer === undefined) return 'ended before anything was told: nothing is recorded\n';
     return `recorded ${clockFace(this.#seconds)}: ${this.#amount} in ${printable(this.#options.file)}\n`;
   }
 
-  /** @throws PlimsollError when it cannot begin, or the file takes no more. */
+  /** @throws PlimsollError when it has not begun by the end, or the file takes no more. */
   async run(): Promise<void> {
     const { clock, signal } = this.#io;
     const time = new AbortController();
@@ -98,12 +97,16 @@ class Recorder {
         await this.#connection(end);
         await sleep(clock, RETRY_MS, end);
       }
-      await this.#writer?.write({
+      if (this.#writer === undefined) {
+        const admin = printable(this.#options.admin);
+        throw new PlimsollError('io', `${admin} told nothing by the end: nothing is recorded`);
+      }
+      await this.#writer.write({
         kind: 'end',
         at: unixMs(),
         because: signal.aborted ? 'interrupted' : 'time',
       });
-      await this.#writer?.end();
+      await this.#writer.end();
     } catch (error) {
       await this.#writer?.abandon();
       throw error;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { formatMistake, type Mistake } from '../config/mistake.ts';
 import { readList } from '../config/parsed-list.ts';
 import { parseServerList } from '../config/server-list.ts';
@@ -9,6 +10,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { fileFault } from '../runtime/file-fault.ts';
 import { FileWatch } from '../runtime/file-watch.ts';
+import { isReadableFolder } from '../runtime/readable-folder.ts';
 import { readSmallFile } from '../runtime/small-file.ts';
 import { printable } from '../runtime/text.ts';
 import type { Discoverer, DiscoveryObserver, Found } from './discoverer.ts';
@@ -22,6 +24,7 @@ const SETTLE_MS = 500;
 const SETTLE_TIMES = 10;
 /** Beyond it the file is out of reach: one on a network file system may never be read to its end. */
 const READ_MS = 10_000;
+const NOTHING_CAME = `nothing came for ${READ_MS / 1000} s`;
 
 /** What a file holds. */
 interface Content {
@@ -62,6 +65,10 @@ export class FileDiscoverer implements Discoverer {
       onChange: () => {
         isDue = true;
         wake();
+      },
+      onSilence: () => {
+        const { path } = this.#settings;
+        if (!signal.aborted) observer.failed(`${printable(path)}: cannot be read: ${NOTHING_CAME}`);
       },
     });
     const onAbort = (): void => {
@@ -131,8 +138,7 @@ export class FileDiscoverer implements Discoverer {
     const limit = sleep(this.#clock, READ_MS, AbortSignal.any([signal, wait.signal]));
     try {
       const content = await Promise.race([this.#pending, limit]);
-      if (typeof content === 'boolean')
-        throw new Error(`cannot be read: nothing came for ${READ_MS / 1000} s`);
+      if (typeof content === 'boolean') throw new Error(`cannot be read: ${NOTHING_CAME}`);
       return content;
     } finally {
       wait.abort();
@@ -163,6 +169,8 @@ export class FileDiscoverer implements Discoverer {
 
 /** @throws Error saying why it cannot be read. */
 async function contentOf(path: string): Promise<Content> {
+  // one that hangs keeps one thread for all that is asked of it
+  await isReadableFolder(dirname(path));
   const file = await identityOf(path);
   const bytes = await readSmallFile(path, FILE_BYTES_MAX);
   const digest = createHash('sha256').update(bytes).digest('base64');

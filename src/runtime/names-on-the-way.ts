@@ -1,5 +1,6 @@
-import { readlinkSync } from 'node:fs';
+import { readlink } from 'node:fs/promises';
 import { dirname, join, parse, resolve, sep } from 'node:path';
+import { isReadableFolder } from './readable-folder.ts';
 
 /** As many symbolic links as Linux follows on one path. */
 const LINKS_MAX = 40;
@@ -7,17 +8,19 @@ const LINKS_MAX = 40;
 /**
  * All that lies on the way to a file: the folders, links and the file itself, as the names in each folder that lead
  * there. Whatever is changed so that another content stands at `path`, one of these names has changed. As far as the
- * way exists.
+ * way exists, and without folders that may not be read. Never rejects; on a network file system that hangs it does not
+ * resolve either.
  */
-export function namesOnTheWay(path: string): ReadonlyMap<string, ReadonlySet<string>> {
+export async function namesOnTheWay(path: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const names = new Map<string, Set<string>>();
   let links = 0;
   let folder = parse(resolve(path)).root;
   let rest = stepsOf(resolve(path));
   for (let step = rest.shift(); step !== undefined; step = rest.shift()) {
     const at = join(folder, step);
-    names.set(folder, (names.get(folder) ?? new Set()).add(step));
-    const target = linkTarget(at);
+    // to watch a folder asks the file system, and waits: of one that hangs it would not come back
+    if (await isReadableFolder(folder)) names.set(folder, (names.get(folder) ?? new Set()).add(step));
+    const target = await linkTarget(at);
     if (target === undefined) {
       folder = at;
     } else if (++links > LINKS_MAX) {
@@ -39,9 +42,9 @@ function stepsOf(absolute: string): string[] {
 }
 
 /** undefined: no link, or nothing at all. */
-function linkTarget(path: string): string | undefined {
+async function linkTarget(path: string): Promise<string | undefined> {
   try {
-    return readlinkSync(path);
+    return await readlink(path);
   } catch {
     return undefined;
   }

@@ -58,6 +58,8 @@ export class ReloadedFiles<Value> {
    * @returns why they are bad; undefined: they are good.
    */
   async open(): Promise<string | undefined> {
+    const first = this.#read();
+    this.#checks = first.then(() => undefined);
     this.#watch = new FileWatch({
       paths: this.#paths,
       clock: this.#clock,
@@ -65,7 +67,7 @@ export class ReloadedFiles<Value> {
         this.#check();
       },
     });
-    const read = await this.#read();
+    const read = await first;
     if (this.#closed) return undefined;
     if (read.kind === 'bad') {
       this.#refused = read.digest;
@@ -77,8 +79,9 @@ export class ReloadedFiles<Value> {
   }
 
   /** Resolves when the checks that have begun are done. */
-  settled(): Promise<void> {
-    return this.#checks;
+  async settled(): Promise<void> {
+    await this.#watch?.settled();
+    await this.#checks;
   }
 
   /** Resolves when the files are not being read any more. */
@@ -86,7 +89,7 @@ export class ReloadedFiles<Value> {
     this.#closed = true;
     this.#watch?.close();
     this.#cancelSettling?.();
-    await this.settled();
+    await this.#checks;
   }
 
   /** One after the other, however they come. */

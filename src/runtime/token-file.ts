@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import { messageOf, PlimsollError } from './errors.ts';
 import { FileWatch } from './file-watch.ts';
+import { inTime } from './in-time.ts';
 import type { Logger } from './log.ts';
 import { printable } from './text.ts';
 
@@ -86,16 +87,20 @@ export class TokenFile {
 /** White space around the token is not part of it. */
 export async function readToken(path: string): Promise<ReadToken> {
   try {
-    // a named pipe without a writer would be waited for without end
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(2 * LENGTH.max), position: null });
-      return tokenIn(buffer.subarray(0, bytesRead).toString('utf8').trim());
-    } finally {
-      await file.close();
-    }
+    return tokenIn(await inTime(path, () => readStart(path)));
   } catch (error) {
     return { kind: 'bad', reason: `cannot be read: ${printable(messageOf(error))}` };
+  }
+}
+
+async function readStart(path: string): Promise<string> {
+  // a named pipe without a writer would be waited for without end
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(2 * LENGTH.max), position: null });
+    return buffer.subarray(0, bytesRead).toString('utf8').trim();
+  } finally {
+    await file.close();
   }
 }
 

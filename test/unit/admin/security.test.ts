@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
@@ -7,6 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import type { AdminLimits, AdminOptions, AdminServer } from '../../../src/admin/server.ts';
 import { explain } from '../../../src/commands/explain.ts';
@@ -20,6 +22,7 @@ import { TestCa } from '../../support/pki.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const LIMITS: AdminLimits = { requestMs: 10_000, answerMs: 30_000, connections: 512 };
+const SERVER_MODULE = new URL('../../support/admin-server.ts', import.meta.url).href;
 const TOKEN = 'a-token-of-some-length';
 const PROTECTED = [
   '/',
@@ -360,6 +363,30 @@ test('a client that holds as many connections as there may be keeps nobody out: 
   await gone;
   other.write(request);
   await once(other, 'data');
+});
+
+test('idle connections leave files to open for all else', async () => {
+  const script = `
+    const [{ adminServer }, { connect }, { once }, { openSync }] = await Promise.all(
+      ['${SERVER_MODULE}', 'node:net', 'node:events', 'node:fs'].map((module) => import(module)),
+    );
+    const server = adminServer();
+    const { port } = await server.listen();
+    const held = [];
+    for (let i = 0; i < 40; i++) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      await once(socket, 'connect');
+      held.push(socket);
+    }
+    // those that are one too many end before a later one is answered
+    const answer = await fetch('http://127.0.0.1:' + port + '/healthz');
+    for (const socket of held) socket.resume();
+    console.log(answer.status, held.filter(({ readyState }) => readyState === 'open').length);
+    process.exit();
+  `;
+  const shell = `ulimit -n 128 && exec "$0" --import tsx --input-type=module -e "$1"`;
+  const run = promisify(execFile)('sh', ['-c', shell, process.execPath, script]);
+  assert.equal((await run).stdout.trim(), '200 15');
 });
 
 test('an answer that is not taken ends with its connection, a stream goes on', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -310,6 +311,24 @@ test('nobody there, a file that is there, and a disk that is full', async () => 
     assert.match(absent.err, /cannot be written: its folder is not there/);
   } finally {
     server.stop();
+  }
+});
+
+test('an address that says nothing until the time is over, or it is interrupted: no file, and no success', async () => {
+  const mute = createNetServer().listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  const admin = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  const file = join(folder, 'mute.gz');
+  try {
+    const overdue = recordInto(file, { admin, seconds: 0.2 });
+    const interrupted = recordInto(file, { admin, signal: AbortSignal.timeout(200) });
+    for (const { exit, out, err } of [await overdue, await interrupted]) {
+      const reason = `plimsoll record: ${admin} told nothing by the end: nothing is recorded\n`;
+      assert.deepEqual([exit, out, err], [1, '', reason]);
+    }
+    await assert.rejects(stat(file));
+  } finally {
+    mute.close();
   }
 });
 

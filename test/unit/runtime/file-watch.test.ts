@@ -26,8 +26,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-function start(...paths: readonly string[]): void {
+async function start(...paths: readonly string[]): Promise<void> {
   watch = new FileWatch({ paths: paths.map((path) => join(folder, path)), clock, onChange: () => told++ });
+  await watch.settled();
+  assert.equal(told, 0);
+  // a change may have come before
+  await looked(200);
+  assert.equal(told, 1);
+  told = 0;
+}
+
+/** Time passes, and at its end the way to the files is looked at. */
+async function looked(milliseconds: number): Promise<void> {
+  await clock.advance(milliseconds);
+  await watch?.settled();
 }
 
 /** The system has told of a change: it is due after the debounce. */
@@ -36,7 +48,7 @@ async function noticed(): Promise<void> {
   await waitFor('a sign of a change', () => clock.pending === 2);
   await clock.advance(199);
   assert.equal(told, before);
-  await clock.advance(1);
+  await looked(1);
   assert.equal(told, before + 1);
 }
 
@@ -50,14 +62,14 @@ async function mountSecret(version: string): Promise<void> {
 
 test('a file rewritten in place', async () => {
   await writeFile(join(folder, 'a'), '1');
-  start('a');
+  await start('a');
   await writeFile(join(folder, 'a'), '2');
   await noticed();
 });
 
 test('a file replaced by renaming, several times', async () => {
   await writeFile(join(folder, 'a'), '1');
-  start('a');
+  await start('a');
   for (const content of ['2', '3']) {
     await writeFile(join(folder, 'next'), content);
     await rename(join(folder, 'next'), join(folder, 'a'));
@@ -67,7 +79,7 @@ test('a file replaced by renaming, several times', async () => {
 
 test('a file removed and back again', async () => {
   await writeFile(join(folder, 'a'), '1');
-  start('a');
+  await start('a');
   await rm(join(folder, 'a'));
   await noticed();
   await writeFile(join(folder, 'a'), '2');
@@ -77,7 +89,7 @@ test('a file removed and back again', async () => {
 test('a mounted secret: the link to the folder of the files is swapped', async () => {
   await mountSecret('..v1');
   await symlink('..data/tls.crt', join(folder, 'tls.crt'));
-  start('tls.crt');
+  await start('tls.crt');
   for (const version of ['..v2', '..v3']) {
     await mountSecret(version);
     await noticed();
@@ -88,7 +100,7 @@ test('the folder itself is a link that is swapped', async () => {
   await mkdir(join(folder, 'v1'));
   await mkdir(join(folder, 'v2'));
   await symlink('v1', join(folder, 'current'));
-  start('current/a');
+  await start('current/a');
   await symlink('v2', join(folder, 'next'));
   await rename(join(folder, 'next'), join(folder, 'current'));
   await noticed();
@@ -97,7 +109,7 @@ test('the folder itself is a link that is swapped', async () => {
 });
 
 test('a folder that comes later', async () => {
-  start('later/a');
+  await start('later/a');
   await mkdir(join(folder, 'later'));
   await noticed();
   await writeFile(join(folder, 'later', 'a'), '1');
@@ -106,7 +118,7 @@ test('a folder that comes later', async () => {
 
 test('other files in the folder are none of its business', async () => {
   await writeFile(join(folder, 'a'), '1');
-  start('a');
+  await start('a');
   for (let i = 0; i < 20; i++) await writeFile(join(folder, `other-${i}`), '1');
   // the events come in order
   await writeFile(join(folder, 'a'), '2');
@@ -116,7 +128,7 @@ test('other files in the folder are none of its business', async () => {
 
 test('changes of several files within the debounce are told once', async () => {
   for (const name of ['a', 'b']) await writeFile(join(folder, name), '1');
-  start('a', 'b');
+  await start('a', 'b');
   for (const name of ['a', 'b', 'a']) await writeFile(join(folder, name), '2');
   await noticed();
   await clock.advance(1000);
@@ -124,16 +136,17 @@ test('changes of several files within the debounce are told once', async () => {
 });
 
 test('without any sign it is time every half minute', async () => {
-  start('a');
+  await start('a');
   await clock.advance(29_999);
   assert.equal(told, 0);
-  await clock.advance(30_001);
+  await looked(1);
+  await looked(30_000);
   assert.equal(told, 2);
 });
 
 test('closed, it says nothing', async () => {
   await writeFile(join(folder, 'a'), '1');
-  start('a');
+  await start('a');
   watch?.close();
   await writeFile(join(folder, 'a'), '2');
   await clock.advance(60_000);
@@ -143,6 +156,43 @@ test('closed, it says nothing', async () => {
 test('links that lead in a circle end somewhere', async () => {
   await symlink('b', join(folder, 'a'));
   await symlink('a', join(folder, 'b'));
-  const names = namesOnTheWay(join(folder, 'a'));
+  const names = await namesOnTheWay(join(folder, 'a'));
   assert.deepEqual(names.get(folder), new Set(['a', 'b']));
+});
+
+test('a file system that hangs: nothing waits for it, and it is asked once, until it answers', async () => {
+  const answers: (() => void)[] = [];
+  let silences = 0;
+  watch = new FileWatch({
+    paths: [join(folder, 'a')],
+    clock,
+    onChange: () => told++,
+    onSilence: () => silences++,
+    namesOf: (path) =>
+      new Promise((resolve) => {
+        answers.push(() => {
+          resolve(namesOnTheWay(path));
+        });
+      }),
+  });
+  answers[0]?.();
+  assert.equal(await watch.settled(), true);
+  await clock.advance(200);
+  await clock.advance(9_999);
+  assert.deepEqual([silences, told], [0, 0]);
+  await clock.advance(1);
+  assert.equal(await watch.settled(), false);
+  // it still hears what it heard before
+  await writeFile(join(folder, 'a'), '1');
+  await waitFor('a sign of a change', () => clock.pending === 1);
+  await clock.advance(100_000);
+  assert.deepEqual([answers.length, silences, told], [2, 1, 0]);
+  answers[1]?.();
+  await waitFor('the change', () => told === 1);
+  // the sign that came meanwhile
+  await clock.advance(200);
+  answers[2]?.();
+  await waitFor('the change', () => told === 2);
+  await clock.advance(30_000);
+  assert.deepEqual([answers.length, silences], [4, 1]);
 });

@@ -5,12 +5,12 @@ import { limitIn } from '../../../src/runtime/open-files.ts';
 
 const PROGRAM = new URL('../../../src/runtime/open-files.ts', import.meta.url).href;
 
-test('three quarters of the limit of the process are for connections', () => {
-  const script = `import('${PROGRAM}').then(({ roomForConnections }) => console.log(roomForConnections()))`;
+test('three quarters of the limit of the process are for sidecars, an eighth for the admin address', () => {
+  const script = `import('${PROGRAM}').then((room) => console.log(room.roomForConnections(), room.roomForAdmin()))`;
   const shell = `ulimit -n 321 && exec "$0" --import tsx --input-type=module -e "$1"`;
   assert.equal(
     execFileSync('sh', ['-c', shell, process.execPath, script], { encoding: 'utf8' }).trim(),
-    '240',
+    '240 40',
   );
 });
 

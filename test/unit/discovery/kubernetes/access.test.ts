@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +17,8 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import { TestCa } from '../../../support/pki.ts';
 
 setFlagsFromString('--expose-gc');
+const PLUGIN_MODULE = new URL('../../../../src/discovery/kubernetes/exec-credential.ts', import.meta.url)
+  .href;
 const collectGarbage = runInNewContext('gc') as () => void;
 
 let folder: string;
@@ -234,6 +238,50 @@ describe('a credential plugin', () => {
     const got = new ExecCredential(200).get(exec, folder, signal);
     collectGarbage();
     await assert.rejects(got, /the credential plugin .*: it did not end within 0\.2 s$/);
+  });
+
+  test('whatever comes of it, nothing listens to the end of the process any more', async () => {
+    const { signal: end } = new AbortController();
+    for (const command of [plugin(credential({ token: 'fresh' })), plugin('exit 3'), '/nowhere/plugin', '']) {
+      await new ExecCredential().get({ command }, folder, end).catch(() => undefined);
+      assert.equal(getEventListeners(end, 'abort').length, 0, command);
+    }
+  });
+
+  test('one that runs when the process ends is given up, and none is begun later', async () => {
+    const stop = new AbortController();
+    const exec = { command: plugin('exec sleep 60') };
+    const got = new ExecCredential().get(exec, folder, stop.signal);
+    stop.abort();
+    await assert.rejects(got, /the credential plugin .*: stopped$/);
+    const runs = join(folder, 'late-runs');
+    const late = { command: plugin(`echo >> ${runs}`) };
+    await assert.rejects(new ExecCredential().get(late, folder, stop.signal), /stopped$/);
+    assert.equal(existsSync(runs), false);
+  });
+
+  test('with too few files left to open it fails, opens none for good, and the process lives on', () => {
+    const script = `
+      const [{ ExecCredential }, { closeSync, openSync }] = await Promise.all([import('${PLUGIN_MODULE}'), import('node:fs')]);
+      const { signal } = new AbortController();
+      const get = () => new ExecCredential().get({ command: process.argv[1] }, '/', signal);
+      const open = [];
+      const fill = () => { try { for (;;) open.push(openSync('/dev/null')); } catch {} };
+      await get();
+      fill();
+      const files = open.length;
+      const told = new Set();
+      for (let left = 0; left < 16; left++) {
+        for (const file of open.splice(files - left)) closeSync(file);
+        told.add(await get().then(() => 'well', ({ message }) => message.replace(/^.*: (?=EMFILE)/, '')));
+        fill();
+      }
+      console.log(JSON.stringify([...told, files - open.length]));
+    `;
+    const shell = `ulimit -n 128 && exec "$0" --import tsx --input-type=module -e "$1" "$2"`;
+    const command = plugin(credential({ token: 'fresh' }));
+    const told = execFileSync('sh', ['-c', shell, process.execPath, script, command], { encoding: 'utf8' });
+    assert.deepEqual(JSON.parse(told), ["EMFILE: too many open files, open '/dev/null'", 'well', 0]);
   });
 
   for (const [what, command, reason] of [
