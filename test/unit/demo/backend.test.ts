@@ -96,15 +96,20 @@ describe('completions', () => {
 
   test('a client that goes away takes its request out, and the gauges stay as they were', async () => {
     const backend = await start({ engine: { ...DEFAULT_ENGINE, slots: 1 } });
-    const abort = new AbortController();
-    const answers = [1, 2].map(() => complete(backend, 10, 10_000, abort.signal));
-    await waitFor('one running and one waiting', () => {
-      return backend.gauges.running === 1 && backend.gauges.waiting === 1;
-    });
-    abort.abort();
-    await Promise.all(answers.map((answer) => assert.rejects(answer)));
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = complete(backend, 10, 10_000, first.signal);
+    await waitFor('one running', () => backend.gauges.running === 1);
+    const waiting = complete(backend, 10, 10_000, second.signal);
+    await waitFor('one waiting', () => backend.gauges.waiting === 1);
+    second.abort();
+    await assert.rejects(waiting);
+    await waitFor('the next step, without it', () => backend.gauges.waiting === 0);
+    assert.deepEqual([backend.gauges.running, backend.counters.aborted, backend.inside], [1, 1, 1]);
+    first.abort();
+    await assert.rejects(running);
     await waitFor('both aborted', () => backend.counters.aborted === 2);
-    assert.deepEqual([backend.gauges.running, backend.gauges.waiting, backend.inside], [1, 1, 0]);
+    // no step comes any more that would tell of it
+    assert.deepEqual([backend.gauges.running, backend.gauges.waiting, backend.inside], [1, 0, 0]);
   });
 
   test('abortAll resets every request', async () => {
