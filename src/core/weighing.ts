@@ -59,7 +59,10 @@ export interface WeighingInput {
   readonly freshness: Freshness;
   /** With residuals as learned until the previous evaluation. */
   readonly capacities: Capacities;
-  /** Whether a backend's sample teaches anything: it is fresh, not frozen, the backend past slow start, and the loop closed. */
+  /**
+   * Whether the sample of a backend teaches anything: it is fresh, not frozen, the backend past slow start and not out, and
+   * the loop closed.
+   */
   readonly learns: (index: number) => boolean;
   /** For how much time this run teaches, s. */
   readonly stepSeconds: number;

@@ -4,7 +4,7 @@ import { type EvaluateInput, evaluate, type GroupState, initialState } from '../
 import type { Backend } from '../../src/core/model/backend.ts';
 import type { CollectOutcome } from '../../src/core/model/collection.ts';
 import type { ServerGroup } from '../../src/core/model/server-group.ts';
-import { loadAwareGroup } from '../support/fleet.ts';
+import { loadAwareGroup, PROPORTIONAL } from '../support/fleet.ts';
 
 /**
  * Time and memory allocated by one evaluation by size of the group. The figures depend on the machine; that the time grows in
@@ -29,13 +29,7 @@ function groupOf(size: number): ServerGroup {
     const address = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
     return { id: `${address}:8000`, address, port: 8000, weight: 100 };
   });
-  const saturation = {
-    totalQueuedRequests: { mark: 10, clear: 3 },
-    kvCacheUtilization: { mark: 0.98 },
-    runningRequests: undefined,
-    admission: 'Proportional',
-  } as const;
-  return loadAwareGroup(servers, { envoyLbPolicy: 'LeastRequest', saturation });
+  return loadAwareGroup(servers, { envoyLbPolicy: 'LeastRequest', saturation: PROPORTIONAL });
 }
 
 /** Load that differs between backends and from run to run; one in fifty does not answer. */

@@ -1,6 +1,6 @@
 import { evaluate, type GroupState, initialState } from '../../src/core/evaluate.ts';
 import type { Backend } from '../../src/core/model/backend.ts';
-import type { BalanceSettings, Scorer } from '../../src/core/model/balance-settings.ts';
+import type { BalanceSettings, SaturationSettings, Scorer } from '../../src/core/model/balance-settings.ts';
 import type { CollectFailureKind, CollectOutcome, Sample } from '../../src/core/model/collection.ts';
 import type { BackendDecision, GroupDecision } from '../../src/core/model/decision.ts';
 import type { EnvoyLbPolicy, ServerGroup, ServerGroupMode } from '../../src/core/model/server-group.ts';
@@ -15,6 +15,14 @@ export const SCORERS: readonly Scorer[] = [
   { name: 'KVCacheUtilization', weight: 30 },
   { name: 'RunningRequests', weight: 20 },
 ];
+
+/** The marks of the example, with admission. */
+export const PROPORTIONAL: SaturationSettings = {
+  totalQueuedRequests: { mark: 10, clear: 3 },
+  kvCacheUtilization: { mark: 0.98 },
+  runningRequests: undefined,
+  admission: 'Proportional',
+};
 
 export interface FleetOptions extends Partial<BalanceSettings> {
   readonly intervalSeconds?: number;
@@ -45,12 +53,7 @@ export function loadAwareGroup(servers: readonly Backend[], options: FleetOption
       balance: {
         scorers: SCORERS,
         policy: 'Adaptive',
-        saturation: {
-          totalQueuedRequests: { mark: 10, clear: 3 },
-          kvCacheUtilization: { mark: 0.98 },
-          runningRequests: undefined,
-          admission: 'None',
-        },
+        saturation: { ...PROPORTIONAL, admission: 'None' },
         onCollectFailure: 'Keep',
         ...balance,
       },

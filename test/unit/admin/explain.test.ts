@@ -8,7 +8,7 @@ import type { PolicyName } from '../../../src/core/model/balance-settings.ts';
 import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend } from '../../support/decisions.ts';
 import { explanationAfter, explanationOf } from '../../support/explanations.ts';
-import { type Answer, Fleet, type FleetOptions } from '../../support/fleet.ts';
+import { type Answer, Fleet, type FleetOptions, PROPORTIONAL } from '../../support/fleet.ts';
 import { weightsByHand } from '../../support/weight-by-hand.ts';
 
 /** Asserts that every weight is what comes out by hand, and that what is published is within the dither of it. */
@@ -135,12 +135,7 @@ test('in overload the share can be computed by hand, and what is said of marks i
       fc.constantFrom(0.25, 1, 5),
       fc.constantFrom('Keep', 'Remove'),
       (rounds, intervalSeconds, onCollectFailure) => {
-        const saturation = {
-          totalQueuedRequests: { mark: 10, clear: 3 },
-          kvCacheUtilization: { mark: 0.98 },
-          runningRequests: { mark: 60, clear: 50 },
-          admission: 'Proportional',
-        } as const;
+        const saturation = { ...PROPORTIONAL, runningRequests: { mark: 60, clear: 50 } };
         const fleet = new Fleet(4, { intervalSeconds, onCollectFailure, saturation });
         for (const [step, round] of rounds.entries()) {
           const decision = fleet.step(
@@ -168,13 +163,7 @@ test('in overload the share can be computed by hand, and what is said of marks i
 });
 
 test('in an overload of which nothing is refused now, that and the next share can be computed by hand', () => {
-  const saturation = {
-    totalQueuedRequests: { mark: 10, clear: 3 },
-    kvCacheUtilization: { mark: 0.98 },
-    runningRequests: undefined,
-    admission: 'Proportional',
-  } as const;
-  const fleet = new Fleet(8, { saturation });
+  const fleet = new Fleet(8, { saturation: PROPORTIONAL });
   const told = [4, 4, 2, 0, 0, 2].map((queued, step) => {
     const gauges = { queued, running: 8, kvUtilization: 0.5 + step / 100, finished: 4 * step };
     const explanation = explanationOf(fleet.step(Array.from({ length: 8 }, () => gauges)));

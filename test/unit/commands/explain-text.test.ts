@@ -6,7 +6,7 @@ import { evaluatePlain } from '../../../src/core/evaluate.ts';
 import { serverGroup } from '../../support/configuration.ts';
 import { backend } from '../../support/decisions.ts';
 import { explanationAfter, explanationOf } from '../../support/explanations.ts';
-import { type Answer, backends, Fleet } from '../../support/fleet.ts';
+import { type Answer, backends, Fleet, PROPORTIONAL } from '../../support/fleet.ts';
 import { assertGolden } from '../../support/golden.ts';
 
 const PLAIN = { full: false, color: false, columns: undefined } as const;
@@ -50,7 +50,7 @@ test('Linear', () => {
 });
 
 test('Observe: what sidecars have, and what they would have', () => {
-  const saturation = { ...MARKS, runningRequests: undefined };
+  const saturation = PROPORTIONAL;
   const fleet = new Fleet(3, { mode: 'Observe', saturation });
   const decisions = Array.from({ length: 20 }, (_, step) =>
     fleet.step([busy(step, 30, 12), busy(step, 26, 9), busy(step, 28, 8)]),
@@ -91,12 +91,7 @@ test('nobody answers: what was published stands', () => {
   assertGolden('explain/kept.txt', explainText(explanationOf(published, silent), PLAIN));
 });
 
-const MARKS = {
-  totalQueuedRequests: { mark: 10, clear: 3 },
-  kvCacheUtilization: { mark: 0.98 },
-  runningRequests: { mark: 60, clear: 50 },
-  admission: 'Proportional',
-} as const;
+const MARKS = { ...PROPORTIONAL, runningRequests: { mark: 60, clear: 50 } };
 
 test('an overload: why a backend above its mark is kept from requests, and why not', () => {
   const servers = [11, 12, 13, 14, 15].map((n) => backend(n));
@@ -114,7 +109,7 @@ test('an overload: why a backend above its mark is kept from requests, and why n
 });
 
 test('above the mark and not kept out because nobody answers', () => {
-  const fleet = new Fleet(2, { saturation: { ...MARKS, runningRequests: undefined } });
+  const fleet = new Fleet(2, { saturation: PROPORTIONAL });
   const servers = fleet.servers;
   fleet.steps(3, (step) => [busy(step, 30, 12), busy(step, 30, 12)]);
   const silent = fleet.step(['timeout', 'timeout']);
@@ -124,7 +119,7 @@ test('above the mark and not kept out because nobody answers', () => {
     /not kept from requests: nobody gives metrics, so that what was published before stands/,
   );
   assert.match(kept, /^Admission: .*: no sample counts, so that it stands as it was\)/m);
-  fleet.reload(servers, { saturation: { ...MARKS, runningRequests: undefined }, onCollectFailure: 'Remove' });
+  fleet.reload(servers, { saturation: PROPORTIONAL, onCollectFailure: 'Remove' });
   const blind = explainText(explanationOf(fleet.step(['timeout', 'timeout'])), PLAIN);
   assert.match(blind, /not kept from requests: nobody gives metrics, so that configured weights hold/);
 });

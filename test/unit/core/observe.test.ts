@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import { backend } from '../../support/decisions.ts';
-import { type Answer, Fleet, healths, one, relative } from '../../support/fleet.ts';
+import { type Answer, Fleet, healths, one, relative, PROPORTIONAL } from '../../support/fleet.ts';
 
 const FLEET = [backend(1), backend(2), backend(3, { weight: 50 })];
 
@@ -62,13 +62,7 @@ test('what adds up over time stands still: weights after a quarter of an hour ar
 });
 
 test('marks and a refused share are told and not published, and warnings do not say that sidecars do', () => {
-  const saturation = {
-    totalQueuedRequests: { mark: 10, clear: 3 },
-    kvCacheUtilization: { mark: 0.98 },
-    runningRequests: undefined,
-    admission: 'Proportional',
-  } as const;
-  const fleet = new Fleet(FLEET, { mode: 'Observe', saturation });
+  const fleet = new Fleet(FLEET, { mode: 'Observe', saturation: PROPORTIONAL });
   const queues = (step: number): readonly Answer[] =>
     [3, 3, 3].map((queued) => ({ queued, running: 8, finished: 2 * step }));
   const overloaded = fleet.steps(600, queues);

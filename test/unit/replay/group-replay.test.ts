@@ -10,14 +10,14 @@ import type { GroupDecision } from '../../../src/core/model/decision.ts';
 import type { GroupStatus } from '../../../src/core/model/group-status.ts';
 import type { ServerGroup } from '../../../src/core/model/server-group.ts';
 import { GroupReplay, type ReplayStep } from '../../../src/replay/group-replay.ts';
-import { type Answer, backends, type FleetOptions, loadAwareGroup, outcomeOf } from '../../support/fleet.ts';
-
-const SATURATION = {
-  totalQueuedRequests: { mark: 10, clear: 3 },
-  kvCacheUtilization: { mark: 0.98 },
-  runningRequests: undefined,
-  admission: 'Proportional',
-} as const;
+import {
+  type Answer,
+  backends,
+  type FleetOptions,
+  loadAwareGroup,
+  outcomeOf,
+  PROPORTIONAL,
+} from '../../support/fleet.ts';
 
 class Told extends EventEmitter {
   readonly lines: SampleLine[] = [];
@@ -88,7 +88,7 @@ function answers(step: number): readonly Answer[] {
 }
 
 const group = (options: FleetOptions = {}, count = 4) =>
-  loadAwareGroup(backends(count), { saturation: SATURATION, ...options });
+  loadAwareGroup(backends(count), { saturation: PROPORTIONAL, ...options });
 
 test('the same configuration: the same to the last digit, through overload, silence, and one that joins', () => {
   const [few, all] = [group({}, 3), group()];
@@ -158,7 +158,7 @@ for (const mark of ['sharesBackends', 'keepsSessions'] as const)
 
 test('a group whose sidecars keep to their zone: where backends were is recorded, and the same comes out', () => {
   const servers = backends(4).map((of, index) => ({ ...of, zone: index < 2 ? 'a' : 'b' }));
-  const settings = loadAwareGroup(servers, { saturation: SATURATION, locality: 'Prefer' });
+  const settings = loadAwareGroup(servers, { saturation: PROPORTIONAL, locality: 'Prefer' });
   const { lines, assignments } = recordingOf(200, () => settings, answers);
   // recorded under settings that are another one's
   const steps = replayed(lines, group(), 'recording');
