@@ -190,9 +190,9 @@ export class XdsStream<R extends Request> {
       if (view === undefined || endpoints === undefined || nowMs - sinceMs < type.keepMs) break;
       if (subscription.letGo?.(view, endpoints) !== false) continue;
       this.#leftAtMs = nowMs;
+      this.#send();
       break;
     }
-    this.#send();
   }
 
   end(code: status, details: string): void {
