@@ -70,10 +70,13 @@ export function loadsOf(
   const parts = trusts.every((trust) => trust === 1)
     ? shares
     : shares.map((share, index) => share * at(trusts, index));
-  const most = mostOf(queued);
+  const most = memories.some(isMarked) ? mostOf(queued) : Number.POSITIVE_INFINITY;
   const isLong = (waiting: number, index: number): boolean => waiting > most && isMarked(at(memories, index));
   const mostQueued = queued.some(isLong) ? most : undefined;
-  const counted = queued.map((waiting, index) => (isLong(waiting, index) ? most : waiting));
+  const counted =
+    mostQueued === undefined
+      ? queued
+      : queued.map((waiting, index) => (isLong(waiting, index) ? most : waiting));
   const means = { queued: meanOf(counted, parts), kv: meanOf(kv, parts), running: meanOf(running, parts) };
   for (let index = 0; index < shares.length; index++) {
     if (!isUsable(at(uses, index))) continue;
