@@ -22,7 +22,7 @@ import { sleep, systemClock } from '../../src/runtime/clock.ts';
 import { configurationOf, GROUP } from '../faults/configuration.ts';
 import { Fleet } from '../soak/fleet.ts';
 import { Sidecars } from '../soak/sidecars.ts';
-import { imageNodeOptions } from '../support/image.ts';
+import { imageEnvironment, imageNodeOptions } from '../support/image.ts';
 import { freePorts } from '../support/ports.ts';
 import { builtPlimsoll } from './routing/built-plimsoll.ts';
 import { processorSeconds } from './routing/processor-time.ts';
@@ -53,7 +53,7 @@ const { values } = parseArgs({
   },
 });
 const program = values.program ?? builtPlimsoll();
-const env = { NODE_OPTIONS: imageNodeOptions().join(' ') };
+const env = { ...imageEnvironment(), NODE_OPTIONS: imageNodeOptions().join(' ') };
 console.error(
   `${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ` +
     `load ${loadavg()[0]?.toFixed(2)} before the run`,

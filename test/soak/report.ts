@@ -2,6 +2,7 @@ import { formatTable } from '../../src/demo/table.ts';
 import type { BucketSum } from './bucket-sum.ts';
 import type { ChurnCounts } from './churn.ts';
 import type { Ledger } from './ledger.ts';
+import { byWindow, middle } from './trend.ts';
 import { errorPerHour, type Growth, type Measured, perHour, type Verdict } from './verdict.ts';
 
 /** All that a soak has to tell. */
@@ -21,6 +22,8 @@ export interface SoakResult {
 
 const MEBIBYTE = 1024 * 1024;
 const EXAMPLES = 10;
+/** Of the course of resident memory, in seconds. */
+const MINUTE = 60;
 
 /** The report, for people. */
 export function reportText(result: SoakResult): string {
@@ -34,7 +37,7 @@ export function reportText(result: SoakResult): string {
     `churn        ${churn.deaths} backends died and came back, ${churn.reloads} reloads, ${churn.reconnects} reconnects of sidecars`,
     `heap         ${growthText(verdict.heap, 'least of each window, after a collection of garbage')}`,
     `of it code   ${growthText(verdict.code, 'made by V8, in the heap')}`,
-    `resident     ${growthText(verdict.rss, 'middle of each window')}`,
+    `resident     ${growthText(verdict.rss, 'middle of each window, each second')}`,
     `             by least squares over ${minutes(verdict.watchedSeconds)} min of one process, after ${minutes(verdict.warmSeconds)} min of warm-up${verdict.judged ? '' : '; too short to be judged'}`,
     `open files   ${measured.filesBefore ?? '–'} at rest before the faults, ${measured.filesAfter ?? '–'} after; ${rangeOf(measured)} meanwhile`,
     `event loop   ${delayText(delays.calm)}; while a fault goes on ${delayText(delays.faulty)}`,
@@ -53,7 +56,7 @@ export function reportText(result: SoakResult): string {
 /** The same and the course of every figure, for programs. */
 export function reportJson(result: SoakResult): string {
   const { measured, verdict, ledger, delays, ...rest } = result;
-  const { samples, faults, ...figures } = measured;
+  const { samples, resident, faults, ...figures } = measured;
   return `${JSON.stringify(
     {
       ...rest,
@@ -76,6 +79,7 @@ export function reportJson(result: SoakResult): string {
         [...ledger.accounts].map(([name, account]) => [name, { ...faults.get(name), ...account }]),
       ),
       samples,
+      resident: byWindow(resident, MINUTE, middle),
     },
     null,
     1,

@@ -1,5 +1,6 @@
 import { BucketSum } from './bucket-sum.ts';
 import type { SoakPlane } from './soak-plane.ts';
+import type { Point } from './trend.ts';
 
 /** How the control plane was at one moment. Bytes; null: it did not say. */
 export interface Sample {
@@ -7,7 +8,7 @@ export interface Sample {
   readonly seconds: number;
   /** Which process of the control plane, from 1. */
   readonly generation: number;
-  /** Resident memory, before the collection of garbage. */
+  /** Resident memory as the page says it, before the collection of garbage. */
   readonly rss: number | null;
   /** In use on the heap, before the collection of garbage. */
   readonly heap: number | null;
@@ -31,6 +32,12 @@ export interface Sample {
 
 const LOOP = 'plimsoll_event_loop_delay_seconds';
 
+/** Resident memory of the control plane at one moment, in bytes. */
+export interface Resident extends Point {
+  /** Which process of the control plane, from 1. */
+  readonly generation: number;
+}
+
 export interface SamplerOptions {
   readonly plane: SoakPlane;
   /** Seconds since the beginning. */
@@ -41,6 +48,7 @@ export interface SamplerOptions {
 /** Looks at the control plane from time to time. */
 export class Sampler {
   readonly samples: Sample[] = [];
+  readonly resident: Resident[] = [];
   /** Delays of the event loop while no fault went on, and while one did. */
   readonly delays = { calm: new BucketSum(), faulty: new BucketSum() };
   readonly #options: SamplerOptions;
@@ -48,6 +56,13 @@ export class Sampler {
 
   constructor(options: SamplerOptions) {
     this.#options = options;
+  }
+
+  /** Takes the resident memory alone. */
+  glance(): void {
+    const { plane, now } = this.#options;
+    const value = plane.residentBytes();
+    if (value !== undefined) this.resident.push({ seconds: now(), generation: plane.generation, value });
   }
 
   /** Takes one sample. What collecting garbage costs is in no figure of the event loop. */

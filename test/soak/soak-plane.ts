@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { request } from 'undici';
 import type { ConfigurationChange } from '../faults/configuration.ts';
 import type { PlaneHandle } from '../faults/model.ts';
 import { Plane, type PlaneOptions } from '../faults/plane.ts';
+import { imageEnvironment, imageNodeOptions } from '../support/image.ts';
 import { PlanePage } from './plane-page.ts';
 
 const HOOK = new URL('memory-hook.mjs', import.meta.url).href;
+/** Of memory, as Linux counts it on x86-64 and arm64 with its usual kernels. */
+const PAGE_BYTES = 4_096;
 const PAGE_MS = 2_000;
 const COLLECT_MS = 5_000;
 
@@ -18,7 +22,7 @@ export interface HeapLook {
 }
 
 /**
- * The control plane of the soak: the one of the fault table, with a second hand on its configuration. What faults ask for
+ * The control plane of the soak: the one of the fault table, with what the image gives Node, and with a second hand on its configuration. What faults ask for
  * and which servers come and go beside them are put together.
  */
 export class SoakPlane implements PlaneHandle {
@@ -30,8 +34,9 @@ export class SoakPlane implements PlaneHandle {
 
   static async start(options: PlaneOptions): Promise<SoakPlane> {
     const socket = join(options.folder, 'soak.sock');
-    const env = { PLIMSOLL_SOAK_SOCKET: socket };
-    return new SoakPlane(await Plane.start({ ...options, nodeOptions: [`--import=${HOOK}`], env }), socket);
+    const env = { ...imageEnvironment(), PLIMSOLL_SOAK_SOCKET: socket };
+    const nodeOptions = [`--import=${HOOK}`, ...imageNodeOptions()];
+    return new SoakPlane(await Plane.start({ ...options, nodeOptions, env }), socket);
   }
 
   private constructor(plane: Plane, socket: string) {
@@ -114,6 +119,16 @@ export class SoakPlane implements PlaneHandle {
 
   stop(): Promise<void> {
     return this.#plane.stop();
+  }
+
+  /** Its resident memory now, in bytes, from Linux itself, without a word to the process; undefined: it does not run. */
+  residentBytes(): number | undefined {
+    try {
+      const [, pages] = readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ');
+      return Number(pages) * PAGE_BYTES;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Its metrics page; undefined: it does not answer within 2 s. */

@@ -44,6 +44,8 @@ const REST_SECONDS = { least: 12, most: 45, part: 0.02 } as const;
 /** Samples of a whole run. */
 const SAMPLES = 240;
 const SAMPLE_SECONDS = { least: 3, most: 60 } as const;
+/** Between two glances at resident memory, which goes up and down within seconds. */
+const GLANCE_MS = 1_000;
 /** How long all may take at the end to be as it was. */
 const SETTLE_MS = 60_000;
 
@@ -119,6 +121,7 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
     await following;
     const measured: Measured = {
       samples: sampler.samples,
+      resident: sampler.resident,
       ours: ledger.ours,
       filesBefore,
       filesAfter,
@@ -135,8 +138,12 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
 class Watch {
   readonly #ended: Promise<void>;
   readonly #end = new AbortController();
+  readonly #glances: NodeJS.Timeout;
 
   constructor(sampler: Sampler, seconds: number, onSample: (sample: Sample) => void) {
+    this.#glances = setInterval(() => {
+      sampler.glance();
+    }, GLANCE_MS);
     this.#ended = this.#run(
       sampler,
       1000 * between(SAMPLE_SECONDS.least, seconds, SAMPLE_SECONDS.most),
@@ -145,6 +152,7 @@ class Watch {
   }
 
   async end(): Promise<void> {
+    clearInterval(this.#glances);
     this.#end.abort();
     await this.#ended;
   }

@@ -49,7 +49,9 @@ export function byWindow(
   const windows = new Map<number, Point[]>();
   for (const point of points) {
     const index = Math.floor((point.seconds - first.seconds) / windowSeconds);
-    windows.set(index, [...(windows.get(index) ?? []), point]);
+    const inside = windows.get(index);
+    if (inside === undefined) windows.set(index, [point]);
+    else inside.push(point);
   }
   const last = points.at(-1)!.seconds - first.seconds;
   return [...windows]

@@ -1,10 +1,12 @@
 import type { FaultRecord } from './conductor.ts';
-import type { Sample } from './sampler.ts';
+import type { Resident, Sample } from './sampler.ts';
 import { byWindow, least, leastSquares, type Line, middle, type Point } from './trend.ts';
 
 /** What is judged of a soak. */
 export interface Measured {
   readonly samples: readonly Sample[];
+  /** Each second. */
+  readonly resident: readonly Resident[];
   /** Failed requests that no fault had claimed. */
   readonly ours: number;
   /** Open files of the control plane at rest, before the faults and after them; null: it did not say. */
@@ -64,12 +66,16 @@ export function judge(measured: Measured): Verdict {
     livedSeconds < WARM.leastSeconds + JUDGED_SECONDS
       ? livedSeconds / 4
       : Math.max(WARM.leastSeconds, WARM.part * livedSeconds);
-  const warm = life.filter(({ seconds }) => seconds >= (life[0]?.seconds ?? 0) + warmSeconds);
+  const warmUntil = (life[0]?.seconds ?? 0) + warmSeconds;
+  const warm = life.filter(({ seconds }) => seconds >= warmUntil);
+  const resident = measured.resident.filter(
+    ({ seconds, generation }) => generation === life[0]?.generation && seconds >= warmUntil,
+  );
   const watchedSeconds = spanOf(warm);
   const window = Math.max(SHORTEST_WINDOW_SECONDS, watchedSeconds / WINDOWS);
-  const heap = growthOf(warm, 'heapAfter', window, least);
-  const code = growthOf(warm, 'codeAfter', window, least);
-  const rss = growthOf(warm, 'rss', window, middle);
+  const heap = growthOf(pointsOf(warm, 'heapAfter'), window, least);
+  const code = growthOf(pointsOf(warm, 'codeAfter'), window, least);
+  const rss = growthOf(resident, window, middle);
   const judged = watchedSeconds >= JUDGED_SECONDS;
   const broken: string[] = [];
   if (judged) broken.push(...growing('heap', heap), ...growing('resident memory', rss));
@@ -105,14 +111,16 @@ function growing(what: string, growth: Growth): readonly string[] {
 }
 
 function growthOf(
-  samples: readonly Sample[],
-  of: 'rss' | 'heapAfter' | 'codeAfter',
+  points: readonly Point[],
   windowSeconds: number,
   pick: (values: readonly number[]) => number,
 ): Growth {
-  const points = samples.flatMap(({ seconds, [of]: value }) => (value === null ? [] : [{ seconds, value }]));
   const windows = byWindow(points, windowSeconds, pick);
   return { windows, line: leastSquares(windows) };
+}
+
+function pointsOf(samples: readonly Sample[], of: 'heapAfter' | 'codeAfter'): readonly Point[] {
+  return samples.flatMap(({ seconds, [of]: value }) => (value === null ? [] : [{ seconds, value }]));
 }
 
 function spanOf(samples: readonly Sample[]): number {

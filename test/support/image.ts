@@ -34,6 +34,17 @@ export function imageNodeOptions(): readonly string[] {
   return (JSON.parse(entry) as readonly string[]).filter((word) => word.startsWith('--'));
 }
 
+/** The environment that the image gives the process, beside PATH. */
+export function imageEnvironment(): Readonly<Record<string, string>> {
+  const { instructions } = readDockerfile(readFileSync(DOCKERFILE, 'utf8')).at(-1) ?? assert.fail('no stage');
+  const words = instructions.filter(({ name }) => name === 'ENV').flatMap(({ text }) => text.split(/\s+/));
+  const pairs = words.map((word) => {
+    const at = word.indexOf('=');
+    return [word.slice(0, at), word.slice(at + 1)] as const;
+  });
+  return Object.fromEntries(pairs.filter(([name]) => name !== 'PATH'));
+}
+
 async function makeStage(folder: string, stage: ImageStage): Promise<void> {
   const app = folderOf(folder, stage.name);
   mkdirSync(app, { recursive: true });
