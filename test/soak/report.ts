@@ -2,7 +2,7 @@ import { formatTable } from '../../src/demo/table.ts';
 import type { BucketSum } from './bucket-sum.ts';
 import type { ChurnCounts } from './churn.ts';
 import type { Ledger } from './ledger.ts';
-import { byWindow, middle } from './trend.ts';
+import { byWindow, least, middle } from './trend.ts';
 import { errorPerHour, type Growth, type Measured, perHour, type Verdict } from './verdict.ts';
 
 /** All that a soak has to tell. */
@@ -37,7 +37,8 @@ export function reportText(result: SoakResult): string {
     `churn        ${churn.deaths} backends died and came back, ${churn.reloads} reloads, ${churn.reconnects} reconnects of sidecars`,
     `heap         ${growthText(verdict.heap, 'least of each window, after a collection of garbage')}`,
     `of it code   ${growthText(verdict.code, 'made by V8, in the heap')}`,
-    `resident     ${growthText(verdict.rss, 'middle of each window, each second')}`,
+    `resident     ${growthText(verdict.rss, 'least of each window, looked at each second')}`,
+    `as it is     ${growthText(verdict.usualRss, 'middle of each window, with garbage; not judged')}`,
     `             by least squares over ${minutes(verdict.watchedSeconds)} min of one process, after ${minutes(verdict.warmSeconds)} min of warm-up${verdict.judged ? '' : '; too short to be judged'}`,
     `open files   ${measured.filesBefore ?? '–'} at rest before the faults, ${measured.filesAfter ?? '–'} after; ${rangeOf(measured)} meanwhile`,
     `event loop   ${delayText(delays.calm)}; while a fault goes on ${delayText(delays.faulty)}`,
@@ -72,6 +73,8 @@ export function reportJson(result: SoakResult): string {
         codeStandardError: errorPerHour(verdict.code),
         residentMegabytesPerHour: perHour(verdict.rss),
         residentStandardError: errorPerHour(verdict.rss),
+        usualResidentMegabytesPerHour: perHour(verdict.usualRss),
+        usualResidentStandardError: errorPerHour(verdict.usualRss),
       },
       failed: { own: ledger.own, ours: ledger.ours, examples: ledger.examples },
       eventLoop: { calm: delaysOf(delays.calm), faulty: delaysOf(delays.faulty) },
@@ -79,7 +82,7 @@ export function reportJson(result: SoakResult): string {
         [...ledger.accounts].map(([name, account]) => [name, { ...faults.get(name), ...account }]),
       ),
       samples,
-      resident: byWindow(resident, MINUTE, middle),
+      resident: { least: byWindow(resident, MINUTE, least), middle: byWindow(resident, MINUTE, middle) },
     },
     null,
     1,

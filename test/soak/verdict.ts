@@ -28,7 +28,10 @@ export interface Verdict {
   readonly heap: Growth;
   /** Of the heap, code that V8 has made: told, not judged. */
   readonly code: Growth;
+  /** Of resident memory what it never falls below. */
   readonly rss: Growth;
+  /** Resident memory as it mostly is, with garbage that has not been collected: told, not judged. */
+  readonly usualRss: Growth;
   /** Seconds that the process had lived when memory began to count. */
   readonly warmSeconds: number;
   /** Seconds over which memory was watched, in one process. */
@@ -56,8 +59,8 @@ const MOST_MORE_FILES = 8;
 
 /**
  * Memory counts in the process of the control plane that lived longest, after its warm-up: one that is started anew begins
- * anew. It is cut into windows of time; of the heap after a collection counts the least of each window, of resident memory
- * the middle, so that what a fault or a burst held for a moment has no part in it.
+ * anew. It is cut into windows of time, and of each the least counts, so that what a fault, a burst or garbage held for a
+ * moment has no part in it: of resident memory that is a fifth at times, as V8 lets go of it when it pleases.
  */
 export function judge(measured: Measured): Verdict {
   const life = longestProcess(measured.samples);
@@ -75,7 +78,8 @@ export function judge(measured: Measured): Verdict {
   const window = Math.max(SHORTEST_WINDOW_SECONDS, watchedSeconds / WINDOWS);
   const heap = growthOf(pointsOf(warm, 'heapAfter'), window, least);
   const code = growthOf(pointsOf(warm, 'codeAfter'), window, least);
-  const rss = growthOf(resident, window, middle);
+  const rss = growthOf(resident, window, least);
+  const usualRss = growthOf(resident, window, middle);
   const judged = watchedSeconds >= JUDGED_SECONDS;
   const broken: string[] = [];
   if (judged) broken.push(...growing('heap', heap), ...growing('resident memory', rss));
@@ -89,7 +93,16 @@ export function judge(measured: Measured): Verdict {
     if (errors.length > 0) broken.push(`${name}: could not be played: ${errors.join('; ')}`);
     if (backSeconds === Infinity) broken.push(`${name}: weights did not follow the load again`);
   }
-  return { heap, code, rss, warmSeconds, watchedSeconds, judged, broken: [...broken, ...measured.unsettled] };
+  return {
+    heap,
+    code,
+    rss,
+    usualRss,
+    warmSeconds,
+    watchedSeconds,
+    judged,
+    broken: [...broken, ...measured.unsettled],
+  };
 }
 
 /** Megabytes (10⁶ bytes) an hour; NaN: unknown. */
