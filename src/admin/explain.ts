@@ -201,7 +201,7 @@ function explainAdmission(admission: AdmissionDecision, publishedShareRatio: num
     publishedShareRatio,
     computedShareRatio: shedding?.share ?? 0,
     reason: admissionReason(admission),
-    sparedUpToRequests: shedding?.sparedUpTo ?? null,
+    sparedUpToRequests: ('sparedUpTo' in admission ? admission.sparedUpTo : undefined) ?? null,
     control: basis?.kind === 'measured' ? explainControl(basis.control) : null,
     figures:
       figures === undefined

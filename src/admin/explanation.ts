@@ -213,7 +213,7 @@ export interface AdmissionExplanation {
   readonly computedShareRatio: number;
   /** Why it is unavailable, or why the share was not computed from figures though it is engaged. */
   readonly reason: string | null;
-  /** Queue up to which a mark keeps no backend out while a share is refused; null: marks count as they are. */
+  /** Queue up to which a mark keeps no backend out in an overload, and as it ends; null: marks count as they are. */
   readonly sparedUpToRequests: number | null;
   /**
    * Where `computedShareRatio` comes from, with x = waitSeconds / targetSeconds and tau = timeConstantSeconds:

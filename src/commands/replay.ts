@@ -115,7 +115,6 @@ function hint(name: string, known: readonly string[]): string {
 function warningsOf({ file }: ReplayOptions, problems: ReadProblems, survey: Survey): readonly string[] {
   const { badLines, firstBad, brokenOff } = problems;
   const gapSeconds = survey.gaps.reduce((sum, { seconds }) => sum + seconds, 0);
-  const restarts = survey.instances.size - 1;
   return [
     brokenOff === undefined
       ? ''
@@ -127,9 +126,9 @@ function warningsOf({ file }: ReplayOptions, problems: ReadProblems, survey: Sur
     survey.gaps.length === 0
       ? ''
       : `the recording has ${plural(survey.gaps.length, 'gap')}, ${gapSeconds.toFixed(0)} s together`,
-    restarts === 0
+    survey.changes === 0
       ? ''
-      : `the control plane was started anew ${plural(restarts, 'time')}: what it learned begins anew there`,
+      : `the control plane was started anew, or another one answered, ${plural(survey.changes, 'time')}: what it learned begins anew there`,
   ].filter((text) => text !== '');
 }
 

@@ -22,8 +22,8 @@ export interface Admission {
   /** It is in an overload: the share follows the wait, whatever {@link Wait.engagedAbove} is. */
   readonly engaged: boolean;
   /**
-   * A backend above its mark is spared while no more queue there: it is no worse than the others, and the share that is
-   * refused is for all of them. undefined: marks count as they are.
+   * A backend above its mark is spared while no more queue there: it is no worse than the others, and the share is for all
+   * of them, also while it is 0. So it is in the run that ends an overload. undefined: marks count as they are.
    */
   readonly sparedUpTo: number | undefined;
   /** No engine has shown a counter of finished requests so far, not even a busy one. */
@@ -108,11 +108,14 @@ export function admit(before: Admission, overload: Overload, times: AdmissionTim
   const control = controlOf(before, wait, times);
   const { integral, calmSeconds, loneSeconds, timeConstantSeconds } = control;
   // an empty queue alone takes off much of it: what the waits have added up is needed when requests queue again
-  if (control.share < LEAST && integral < LEAST) return disengaged(rates);
+  const isSmall = control.share < LEAST && integral < LEAST;
+  if (isSmall && !isMostlyQueued(overload)) {
+    return { ...disengaged(rates), sparedUpTo: before.engaged ? sparedQueue(overload) : undefined };
+  }
   const share = control.share < LEAST ? 0 : control.share;
   const mostSeconds = Math.min(share, before.share) < MOST ? 0 : before.mostSeconds + stepOf(times);
   // when even the most does not help, nothing is let in where the mark is passed
-  const sparedUpTo = share > 0 && mostSeconds < timeConstantSeconds ? sparedQueue(overload) : undefined;
+  const sparedUpTo = mostSeconds < timeConstantSeconds ? sparedQueue(overload) : undefined;
   return { share, integral, calmSeconds, loneSeconds, mostSeconds, engaged: true, sparedUpTo, ...rates };
 }
 
@@ -163,9 +166,7 @@ function stepOf({ elapsedSeconds, intervalSeconds }: AdmissionTimes): number {
  * most backends out. They go on, with half of the requests, until there is one.
  */
 function unmeasured(rates: Known, overload: Overload): Admission {
-  const { marked, members, medianQueued } = overload;
-  // one that answers is not the group
-  if (2 * marked <= members || medianQueued === 0) return disengaged(rates);
+  if (!isMostlyQueued(overload)) return disengaged(rates);
   return { ...disengaged(rates), share: UNMEASURED_SHARE, engaged: true, sparedUpTo: sparedQueue(overload) };
 }
 
@@ -176,6 +177,11 @@ function sparedQueue({ medianQueued }: Overload): number {
 /** Of all: those that do not answer at this moment are not out. */
 function isMostlyMarked({ marked, members }: Overload): boolean {
   return 2 * marked > members;
+}
+
+/** By queues: nothing that is refused makes a limit of running requests go. */
+function isMostlyQueued(overload: Overload): boolean {
+  return isMostlyMarked(overload) && overload.medianQueued > 0;
 }
 
 /**

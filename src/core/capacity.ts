@@ -45,7 +45,7 @@ export function learnResiduals(
   const learned = residuals.map((residual, index) => {
     if (!learns(index)) return residual;
     learnsAny = true;
-    const deviation = Math.min(1, Math.max(-1, at(deviations, index)));
+    const deviation = teachable(at(deviations, index));
     const log = Math.log(residual);
     const forgotten = LEAK * log + (1 - at(trusts, index)) * Math.max(0, log);
     return residual * Math.exp(rate * (deviation - forgotten));
@@ -57,6 +57,11 @@ export function learnResiduals(
     if (isLimited) result[index] = MOST_UNCOUNTED;
   }
   return result;
+}
+
+/** What counts of a deviation: a backend that is far off is its own affair, and must not shift what others are compared with. */
+export function teachable(deviation: number): number {
+  return Math.min(1, Math.max(-1, deviation));
 }
 
 function overMean(capacities: Float64Array, shares: Float64Array): Float64Array {

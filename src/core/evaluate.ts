@@ -4,7 +4,7 @@ import { capacitiesOf } from './capacity.ts';
 import { backendDecisions } from './decision.ts';
 import { noteDraining } from './draining.ts';
 import { type Freshness, judgeFreshness } from './freshness.ts';
-import { healthsOf } from './health.ts';
+import { healthsOf, marksAfter } from './health.ts';
 import { keepsWeights, keptWeights } from './kept.ts';
 import { observeLag, rememberShares, sharesSeen, withoutLag } from './lag.ts';
 import { preferenceOf, preferHome } from './locality.ts';
@@ -187,7 +187,7 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     collectedAtMs: run.startedAtMs,
     roster: all,
     departed: learned.departed,
-    memories,
+    memories: marksAfter(admission, memories),
     residuals: weighing.capacities.residuals,
     paces,
     promptPace,

@@ -1,3 +1,4 @@
+import type { Admission } from './admission.ts';
 import { at } from './at.ts';
 import type { Proposal } from './dither.ts';
 import { type Freshness, isUsable } from './freshness.ts';
@@ -6,6 +7,7 @@ import type { BackendMemory } from './memory.ts';
 import type { EndpointHealth } from './model/assignment.ts';
 import type { LoadAwareSettings } from './model/server-group.ts';
 import type { Roster } from './roster.ts';
+import { UNMARKED } from './saturation.ts';
 
 export interface HealthInput {
   readonly settings: LoadAwareSettings;
@@ -14,7 +16,7 @@ export interface HealthInput {
   readonly freshness: Freshness;
   /** In roster order; 0: not in the assignment. */
   readonly weights: Float64Array;
-  /** Queue up to which a backend above its mark is spared while a share is refused; undefined: none is. */
+  /** Queue up to which a backend above its mark is spared in an overload; undefined: none is. */
   readonly sparedUpTo: number | undefined;
   /** What sidecars have so far. */
   readonly published: Proposal | undefined;
@@ -55,8 +57,20 @@ function healthsByMark({ memories, freshness, weights, sparedUpTo }: HealthInput
   });
 }
 
-/** While a share is refused a queue like the others' keeps nobody out. A limit of running requests is another thing. */
+/** In an overload a queue like the others' keeps nobody out. A limit of running requests is another thing. */
 export function isSpared({ sample, mark }: BackendMemory, sparedUpTo: number | undefined): boolean {
   if (sparedUpTo === undefined || mark.overRunning) return false;
   return (sample?.queued ?? Number.NaN) <= sparedUpTo;
+}
+
+/**
+ * What is remembered after this evaluation. Where it ends an overload, without the marks that it spared: they come again
+ * where more queue than at the mark. Else backends would be out all at once as the load has fallen, until they are cleared.
+ */
+export function marksAfter(
+  { engaged, sparedUpTo }: Pick<Admission, 'engaged' | 'sparedUpTo'>,
+  memories: readonly BackendMemory[],
+): readonly BackendMemory[] {
+  if (engaged || sparedUpTo === undefined) return memories;
+  return memories.map((memory) => (isSpared(memory, sparedUpTo) ? { ...memory, mark: UNMARKED } : memory));
 }

@@ -22,7 +22,7 @@ export interface Outcome {
   /** What each backend took; made when first asked for. */
   readonly intakes: () => (index: number) => Intake;
   readonly weighing: Weighing;
-  /** Queue up to which a backend above its mark is not kept from requests; undefined: no share is refused instead. */
+  /** Queue up to which a backend above its mark is not kept from requests; undefined: marks count as they are. */
   readonly sparedUpTo: number | undefined;
   /** What sidecars have from here on, or would have if the group were not only observed. */
   readonly published: Published;

@@ -36,6 +36,8 @@ const MOST_BESIDE = 16;
 const SHORTEST_SECONDS = 0.5;
 /** For how many a backend can serve. */
 const SHORTEST_SERVED_SECONDS = 0.05;
+/** The engine's own latency is of at most so many requests for each that finished. */
+const MOST_LATENCIES = 2;
 
 /**
  * Of all backends, in roster order, where a gauge that is absurd beside those of the others counts as what is credible:
@@ -105,9 +107,10 @@ export function progressOf(
   const insideBefore = insideOf(past);
   const finished = sample.finished - past.finished;
   const most = credibleFinished(Math.max(inside, insideBefore), seconds);
-  const latency = comparableLatency(past, sample);
   const credible = credibleInside(inside, insideBefore, seconds, mostInside);
   const credibleFinish = Math.min(finished, most / SHORTEST_SECONDS);
+  const mostFinished = Math.min(finished, most / SHORTEST_SERVED_SECONDS);
+  const latency = latencyBetween(past, sample, mostFinished);
   const ranSeconds = runningBetween(past.running, sample.running, seconds, mostInside);
   // a queue that is served looks like requests that come if only the gauge of before is bounded
   const rise =
@@ -119,11 +122,11 @@ export function progressOf(
     inside: credible,
     finished: credibleFinish,
     arrived: Math.max(0, rise + credibleFinish),
-    mostFinished: Math.min(finished, most / SHORTEST_SERVED_SECONDS),
+    mostFinished,
     runningSeconds: Math.min(past.running ?? 0, sample.running ?? 0) < 1 ? undefined : ranSeconds,
     ranSeconds,
-    latencySum: latency === undefined ? 0 : Math.max(0, latency.sumSeconds - (past.latency?.sumSeconds ?? 0)),
-    latencyCount: latency === undefined ? 0 : latency.count - (past.latency?.count ?? 0),
+    latencySum: latency.sumSeconds,
+    latencyCount: latency.count,
   };
 }
 
@@ -148,9 +151,20 @@ function runningBetween(
   return (seconds * sum) / 2;
 }
 
-/** Nothing where the engine has no such metric, or its counter fell. */
-function comparableLatency({ latency: past }: Sample, { latency }: Sample): Sample['latency'] {
-  return past === undefined || latency === undefined || latency.count < past.count ? undefined : latency;
+/**
+ * Nothing where the engine has no such metric, or its counter fell; nor where more were added than can have finished: they
+ * are of other requests, or of a counter that fell and came back.
+ */
+function latencyBetween(
+  { latency: past }: Sample,
+  { latency }: Sample,
+  mostFinished: number,
+): NonNullable<Sample['latency']> {
+  const none = { sumSeconds: 0, count: 0 };
+  if (past === undefined || latency === undefined) return none;
+  const count = latency.count - past.count;
+  if (count < 0 || count > MOST_LATENCIES * mostFinished) return none;
+  return { sumSeconds: Math.max(0, latency.sumSeconds - past.sumSeconds), count };
 }
 
 /** One absurd gauge must not stand in a window for minutes: it counts as twice what the other was, and some newcomers. */

@@ -140,7 +140,7 @@ function sparedReason(
   if (kind === 'kept')
     return 'above its mark, but healthy as published before, since no backend gives metrics';
   if (isSpared(memory, sparedUpTo)) {
-    return 'above its mark, as others are: healthy while a share of all requests is refused';
+    return 'above its mark, as others are: healthy while the overload lasts';
   }
   return 'saturated when it last gave metrics, but every backend that gives some is: healthy until it does';
 }

@@ -92,7 +92,7 @@ function shedByQueues(before: Admission, overload: Overload, times: AdmissionTim
 }
 
 function standing(before: Admission): Shedding {
-  return decided(before, undefined, { kind: 'standing' });
+  return decided(before.engaged ? before : disengaged(before), undefined, { kind: 'standing' });
 }
 
 function decided(
@@ -102,7 +102,8 @@ function decided(
 ): Shedding {
   const { share, sparedUpTo, engaged } = admission;
   if (share > 0) return { admission, decision: { kind: 'shedding', share, sparedUpTo, basis } };
-  return { admission, decision: engaged ? { kind: 'engaged', basis } : { kind: 'off', figures } };
+  if (engaged) return { admission, decision: { kind: 'engaged', sparedUpTo, basis } };
+  return { admission, decision: { kind: 'off', ...(sparedUpTo !== undefined && { sparedUpTo }), figures } };
 }
 
 function figuresOf(

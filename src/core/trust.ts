@@ -37,8 +37,6 @@ const PRIOR_FINISHED = 10;
 const PRIOR_RUNNING = 0.2;
 /** So many requests tell an engine's latency. */
 const LATENCY_REQUESTS = 10;
-/** For each that finished. */
-const MOST_LATENCIES = 2;
 /** By its latency a server is at most so many times as fast as the others: one that fails every request at once is no server. */
 const FASTEST = 30;
 /** A request that runs for less than so many intervals may be in no sample: as many must be due in one. */
@@ -172,8 +170,6 @@ function addRun(before: Trust, observed: TrustObservation): Sums {
     }
     finished[index] = of.mostFinished;
     runningSeconds[index] = of.ranSeconds;
-    // more are of other requests, or of a counter that fell and came back
-    if (of.latencyCount > MOST_LATENCIES * of.mostFinished) continue;
     latencySum[index] = of.latencySum;
     latencyCount[index] = of.latencyCount;
   }

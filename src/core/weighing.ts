@@ -1,5 +1,5 @@
 import { at } from './at.ts';
-import { type Capacities, capacitiesOf, learnResiduals } from './capacity.ts';
+import { type Capacities, capacitiesOf, learnResiduals, teachable } from './capacity.ts';
 import { type Freshness, isUsable } from './freshness.ts';
 import { limitToTrickle } from './frozen.ts';
 import { gainBasis } from './gain.ts';
@@ -200,12 +200,12 @@ function amongThemselves(
     if (!counts(index)) continue;
     if (!learns(index)) everybody = false;
     else {
-      // one that is far off is its own affair
-      sum += at(shares, index) * Math.min(1, Math.max(-1, at(differences, index)));
+      sum += at(shares, index) * teachable(at(differences, index));
       total += at(shares, index);
     }
   }
-  return everybody || total === 0 ? differences : differences.map((difference) => difference - sum / total);
+  if (everybody || total === 0) return differences;
+  return differences.map((difference) => teachable(difference) - sum / total);
 }
 
 function weighLinearly(input: WeighingInput, scores: Float64Array, gain: number): Weighing {

@@ -1,4 +1,5 @@
 import { at } from './at.ts';
+import { teachable } from './capacity.ts';
 import type { Backend } from './model/backend.ts';
 import type { ServerGroup } from './model/server-group.ts';
 
@@ -57,8 +58,7 @@ export function zoneMeans(
     const place = at(places, index);
     const share = at(shares, index);
     if (place < 0 || share === 0 || !counts(index)) continue;
-    // one backend that is far off is its own affair, not its zone's
-    sums[place] = at(sums, place) + share * Math.min(1, Math.max(-1, at(deviations, index)));
+    sums[place] = at(sums, place) + share * teachable(at(deviations, index));
     totals[place] = at(totals, place) + share;
   }
   return sums.map((sum, place) => sum / at(totals, place));
@@ -73,6 +73,6 @@ export function withinZones({ places }: Zones, deviations: Float64Array, means: 
   return deviations.map((deviation, index) => {
     const place = at(places, index);
     const mean = place < 0 ? Number.NaN : at(means, place);
-    return Number.isNaN(mean) ? deviation : deviation - mean;
+    return Number.isNaN(mean) ? deviation : teachable(deviation) - mean;
   });
 }

@@ -18,7 +18,6 @@ export interface ReplayStep {
   readonly was: Assignment;
   readonly would: Assignment;
   /** Why it went out just now; undefined: it is as before. */
-  readonly wasPublished: PublishReason | undefined;
   readonly wouldPublish: PublishReason | undefined;
   /** What was published is much the same as this configuration came to, so that it learns from it. */
   readonly closed: boolean;
@@ -92,12 +91,16 @@ export class GroupReplay {
     this.#outcomes = new Map();
     return {
       atMs: line.atMs,
-      was: this.#was ?? { serverGroup: line.group, endpoints: [], dropShare: 0 },
+      was: this.was,
       would: decision.assignment,
-      wasPublished: published?.reason,
       wouldPublish: decision.publish,
       closed,
     };
+  }
+
+  /** What was published, as far as it is known by now. */
+  get was(): Assignment {
+    return this.#was ?? { serverGroup: this.#settings.name, endpoints: [], dropShare: 0 };
   }
 
   /** Recorded evaluations come as often as they come: one that is due within half of their interval is due. */

@@ -65,9 +65,9 @@ export class Replay {
   readonly #baselineTally: Tally;
   readonly #baselineDifference = new Difference();
   readonly #changeDifference = new Difference();
-  #baselineStep: ReplayStep | undefined;
   readonly #warmUpMs: number;
-  readonly #instances = new Set<string>();
+  /** How often another process told than before. */
+  #changes = 0;
   #header: SampleHeader | undefined;
   #warmUntilMs = Number.NEGATIVE_INFINITY;
   #isWarm = true;
@@ -94,26 +94,31 @@ export class Replay {
     if (line.kind !== 'evaluation' || line.group !== this.#settings.name) return;
     // a group that went and came back has learned nothing
     if (line.number === 1) this.#restart();
-    this.#baselineStep = this.#baseline?.evaluate(line);
+    const baseline = this.#baseline?.evaluate(line);
     const step = this.#group.evaluate(line);
-    if (this.#header === undefined || step === undefined) return;
+    if (this.#header === undefined) return;
     if (!this.#isWarm) {
       this.#isWarm = true;
-      const { from, to } = this.#surveyed.spans.get(this.#header.instance) ?? { from: 0, to: 0 };
+      const { from, to } = this.#surveyed.spans.get(this.#changes) ?? { from: 0, to: 0 };
       this.#warmUntilMs = line.atMs + Math.min(this.#warmUpMs, WARM_UP_MOST * (to - from));
     }
     if (line.atMs < this.#warmUntilMs) {
-      this.#warmUps++;
+      if (step !== undefined) this.#warmUps++;
       return;
     }
     const at = unixOf(this.#header, line.atMs);
-    this.was.add(step.was, step.wasPublished, at);
+    // what was recorded counts whole, also what a longer Interval leaves out
+    this.was.add(this.#group.was, line.published?.reason, at);
+    if (baseline !== undefined) this.#baselineTally.add(baseline.would, baseline.wouldPublish, at);
+    if (step !== undefined) this.#compare(step, baseline, at);
+  }
+
+  #compare(step: ReplayStep, baseline: ReplayStep | undefined, at: number): void {
     this.would.add(step.would, step.wouldPublish, at);
     this.#difference.add(step);
-    if (this.#baselineStep === undefined) return;
-    this.#baselineTally.add(this.#baselineStep.would, this.#baselineStep.wouldPublish, at);
-    this.#baselineDifference.add(this.#baselineStep);
-    this.#changeDifference.add({ ...step, was: this.#baselineStep.would });
+    if (baseline === undefined) return;
+    this.#baselineDifference.add(baseline);
+    this.#changeDifference.add({ ...step, was: baseline.would });
   }
 
   get report(): GroupReport {
@@ -169,9 +174,10 @@ export class Replay {
   }
 
   #begin(header: SampleHeader): void {
+    const before = this.#header?.instance;
     this.#header = header;
-    if (!this.#instances.has(header.instance)) {
-      this.#instances.add(header.instance);
+    if (before !== header.instance) {
+      if (before !== undefined) this.#changes++;
       this.#restart();
       const recorded = header.groups.find(({ name }) => name === this.#settings.name);
       this.#isWarm = (recorded?.evaluations ?? 0) === 0;

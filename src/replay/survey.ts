@@ -16,8 +16,8 @@ export interface SurveyedGroup {
   /** Its evaluations begin with the first ones of each process. */
   fromStart: boolean;
   span: Span | undefined;
-  /** The same, by process: its `instance`. */
-  readonly spans: Map<string, Span>;
+  /** The same, by visit: how often before it another process had told. */
+  readonly spans: Map<number, Span>;
 }
 
 /** A first look at a recording: which groups it has, and of which time. */
@@ -25,8 +25,10 @@ export class Survey {
   readonly groups = new Map<string, SurveyedGroup>();
   readonly #isKnown: (group: SampledGroup) => boolean;
   readonly gaps: RecordingGap[] = [];
-  readonly instances = new Set<string>();
+  /** How often another process tells than before: one that was started anew, or another one behind the same address. */
+  changes = 0;
   end: RecordingEnd | undefined;
+  /** By process and group. */
   readonly #numbers = new Map<string, number>();
   #header: SampleHeader | undefined;
 
@@ -47,12 +49,12 @@ export class Survey {
         const group = this.groups.get(line.group);
         if (group === undefined || this.#header === undefined) break;
         const at = unixOf(this.#header, line.atMs);
+        const key = keyOf(this.#header, line.group);
         group.evaluations++;
-        group.missed += Math.max(0, line.number - 1 - (this.#numbers.get(line.group) ?? 0));
-        this.#numbers.set(line.group, line.number);
-        const { instance } = this.#header;
+        group.missed += Math.max(0, line.number - 1 - (this.#numbers.get(key) ?? 0));
+        this.#numbers.set(key, line.number);
         group.span = extended(group.span, at);
-        group.spans.set(instance, extended(group.spans.get(instance), at));
+        group.spans.set(this.changes, extended(group.spans.get(this.changes), at));
         break;
       }
       case 'gap':
@@ -75,13 +77,14 @@ export class Survey {
   }
 
   #begin(header: SampleHeader): void {
-    const isKnown = this.instances.has(header.instance);
+    const before = this.#header?.instance;
     this.#header = header;
-    this.instances.add(header.instance);
+    if (before !== undefined && before !== header.instance) this.changes++;
     for (const recorded of header.groups) {
       const group = this.#note(recorded);
-      if (isKnown) continue;
-      this.#numbers.set(recorded.name, recorded.evaluations);
+      if (before === header.instance) continue;
+      const key = keyOf(header, recorded.name);
+      if (!this.#numbers.has(key)) this.#numbers.set(key, recorded.evaluations);
       if (recorded.evaluations > 0) group.fromStart = false;
     }
   }
@@ -106,6 +109,10 @@ export class Survey {
     if (!this.#isKnown(recorded)) group.isKnown = false;
     return group;
   }
+}
+
+function keyOf({ instance }: SampleHeader, group: string): string {
+  return `${instance} ${group}`;
 }
 
 function extended(span: Span | undefined, at: number): Span {

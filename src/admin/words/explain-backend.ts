@@ -269,7 +269,11 @@ function whyNotKept(
       : 'nobody gives metrics, so that configured weights hold';
   }
   if (spared !== null && (sample?.queuedRequests ?? Number.POSITIVE_INFINITY) <= spared) {
-    return `a share of all requests is refused instead, and no more than ${figure(spared)} (three times the median, at least 20) are queued`;
+    const instead =
+      decision.admission.kind === 'off'
+        ? 'the overload has just ended'
+        : 'in an overload a share of all requests is refused instead';
+    return `${instead}, and no more than ${figure(spared)} (three times the median, at least 20) are queued`;
   }
   return 'every backend that gives metrics is, and this one gives none';
 }
@@ -287,7 +291,7 @@ function clearWords({ saturation, admission }: DecisionExplanation): string {
   const spared = admission.sparedUpToRequests ?? 0;
   const running = runningClearRequests === null ? '' : ` and ${figure(runningClearRequests)} running`;
   return spared > queuedClearRequests
-    ? `while a share is refused until at most ${figure(spared)} (three times the median, at least 20) are queued${running}`
+    ? `in this overload until at most ${figure(spared)} (three times the median, at least 20) are queued${running}`
     : `until at most ${figure(queuedClearRequests)} are queued${running}`;
 }
 

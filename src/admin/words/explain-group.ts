@@ -114,18 +114,23 @@ function admissionLines(admission: AdmissionExplanation, observing: boolean): re
       return [
         `${now} ${wait}`.trimEnd(),
         ...controlLines(admission),
-        '  Refusing goes on when that is 0.02 or more, at whatever wait. The overload is over when what has grown is below 0.02 too.',
+        `  Refusing goes on when that is 0.02 or more, at whatever wait. The overload is over when what has grown is below 0.02 too and no more than half of the backends are above their marks${figures === null ? '' : `, now ${figures.markedBackends} of ${figures.backends}`}.`,
+        sparedLine(spared),
       ];
     }
     case 'shedding':
       return [
         `Admission: sidecars ${observing ? 'would refuse' : 'refuse'} ${percent(share)} of the requests (computed: ${percent(computed)}${reason === null ? '' : `: ${reason}`}). ${wait}`.trimEnd(),
         ...controlLines(admission),
-        spared === null
-          ? '  It has been the most for long enough: all marks count.'
-          : `  A mark keeps a backend out only where more than ${figure(spared)} (three times the median, at least 20) are queued, or by its running requests.`,
+        sparedLine(spared),
       ];
   }
+}
+
+function sparedLine(spared: number | null): string {
+  return spared === null
+    ? '  It has been the most for long enough: all marks count.'
+    : `  A mark keeps a backend out only where more than ${figure(spared)} (three times the median, at least 20) are queued, or by its running requests.`;
 }
 
 function controlLines({

@@ -56,10 +56,13 @@ export type AdmissionDecision =
   | { readonly kind: 'disabled' }
   /** Nothing to go by: only the marks protect the backends. */
   | { readonly kind: 'unavailable'; readonly reason: string }
-  /** Not engaged. `figures` undefined: no sample of this evaluation counts, or nothing has queued yet. */
-  | { readonly kind: 'off'; readonly figures: AdmissionFigures | undefined }
+  /**
+   * Not engaged. `figures` undefined: no sample of this evaluation counts, or nothing has queued yet. `sparedUpTo`: as below, in
+   * the evaluation that ends an overload; marks that it spares are forgotten after it.
+   */
+  | { readonly kind: 'off'; readonly sparedUpTo?: number; readonly figures: AdmissionFigures | undefined }
   /** Engaged, but the share is too small to be refused now; it may be refused at any wait that makes it large enough. */
-  | { readonly kind: 'engaged'; readonly basis: SheddingBasis }
+  | { readonly kind: 'engaged'; readonly sparedUpTo: number | undefined; readonly basis: SheddingBasis }
   /**
    * Engaged. `share` 0.02..0.95, as computed; what is published may be up to 0.005 away. `sparedUpTo`: queue up to which a backend
    * above its mark is not kept from requests; undefined: marks count as they are.

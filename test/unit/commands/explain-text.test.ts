@@ -213,6 +213,7 @@ test('the share that sidecars refuse, and why', () => {
         medianWaitSeconds: 0.4,
       },
       control: { ...control, waitSeconds: 0.2, previousRatio: 0.06, integralRatio: 0.050625 },
+      sparedUpToRequests: 20,
     }),
     withAdmission({ kind: 'engaged', reason: 'no sample counts, so that it stands as it was' }),
     withAdmission({ kind: 'unavailable', reason: 'no finished counter' }),

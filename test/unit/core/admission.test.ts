@@ -194,11 +194,27 @@ test('what the waits have added up outlasts an empty queue of a moment', () => {
   assert.ok(Math.abs(share - 1 / 6) < 0.02, `${share}`);
   const state = { ...after(times(3, alike(8, 8, 5))), share, integral: share };
   const empty = admit(state, alike(8, 0, 5), every(1));
-  assert.deepEqual([empty.share, empty.engaged, empty.sparedUpTo], [0, true, undefined]);
+  assert.deepEqual([empty.share, empty.engaged, empty.sparedUpTo], [0, true, 20]);
   assert.ok(empty.integral > 0.1, `${empty.integral}`);
   const again = admit(empty, alike(8, 1.5, 5), every(1));
   assert.ok(again.share > 0.1, `${again.share}: as soon as requests queue again, far below 0.95 s`);
   assert.equal(after(times(12, alike(8, 0, 5)), 1, empty).engaged, false);
+});
+
+test('while most are above their marks by queues it is not over, however short the wait', () => {
+  const marked = { ...alike(4, 12, 80), marked: 3 };
+  const short = after(times(60, marked));
+  assert.deepEqual([short.share, short.integral, short.engaged, short.sparedUpTo], [0, 0, true, 36]);
+  const started = after(times(2, marked), 1, after([{ ...marked, finished: 0, seconds: 0 }]));
+  assert.deepEqual(
+    [started.share, started.engaged, started.sparedUpTo],
+    [0, true, 36],
+    'from a start in one',
+  );
+  const half = admit(short, { ...marked, marked: 2 }, every(1));
+  assert.deepEqual([half.engaged, half.sparedUpTo], [false, 36], 'spared once more as it ends');
+  const byRunning = admit(short, { ...alike(4, 0, 80), marked: 4 }, every(1));
+  assert.equal(byRunning.engaged, false, 'nothing queues');
 });
 
 test('the load falls: nothing is refused any more within 15 s, or four intervals', () => {

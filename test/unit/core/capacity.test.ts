@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { capacitiesOf, learnResiduals } from '../../../src/core/capacity.ts';
 import { backend } from '../../support/decisions.ts';
-import { type Answer, backends, Fleet, one } from '../../support/fleet.ts';
+import { type Answer, backends, Fleet, one, PROPORTIONAL } from '../../support/fleet.ts';
 
 const all = () => true;
 const EACH_SECOND = { stepSeconds: 1, intervalSeconds: 1 };
@@ -101,6 +101,42 @@ test('who is out is judged by no load: what queues there answers to no weight', 
   assert.equal(out?.health, 'UNHEALTHY');
   const was = before.backends[0]?.basis.residual ?? 0;
   assert.ok((out?.basis.residual ?? 0) > 0.95 * was, `${out?.basis.residual}, it was ${was}`);
+});
+
+test('equal ones learn nothing from being far lighter than those that are out and full', () => {
+  for (const locality of ['None', 'Prefer'] as const) {
+    const servers = backends(4).map((of, index) => ({ ...of, zone: index % 2 === 0 ? 'a' : 'b' }));
+    const options = { locality, saturation: { ...PROPORTIONAL, admission: 'None' as const } };
+    const fleet = new Fleet(servers, options);
+    const decision = fleet.steps(180, (step) =>
+      [0, 1, 2, 3].map((index) =>
+        index < 2
+          ? { running: 8, queued: 12, kvUtilization: 0.999 + (step % 7) / 1e6, finished: 4 * step }
+          : { running: 4, kvUtilization: 0.25 + (step % 7) / 1e6, finished: 4 * step },
+      ),
+    );
+    assert.ok((decision.backends[3]?.deviation ?? 0) > 1.2, `${decision.backends[3]?.deviation}`);
+    for (const { basis } of decision.backends) {
+      assert.ok(Math.abs(basis.residual - 1) < 0.01, `${locality}: ${basis.residual}`);
+    }
+  }
+});
+
+test('equal ones learn nothing from their zone being far busier than the other', () => {
+  const servers = backends(4).map((of, index) => ({ ...of, zone: index < 2 ? 'a' : 'b' }));
+  const saturation = { ...PROPORTIONAL, admission: 'None' as const };
+  const fleet = new Fleet(servers, { locality: 'Prefer', saturation });
+  const decision = fleet.steps(240, (step) =>
+    [8, 8, 0, 0].map((queued) => ({
+      running: 8,
+      queued,
+      kvUtilization: 0.5 + (step % 7) / 1e6,
+      finished: 4 * step,
+    })),
+  );
+  assert.ok((decision.backends[3]?.deviation ?? 0) > 2, `${decision.backends[3]?.deviation}`);
+  for (const { basis } of decision.backends)
+    assert.ok(Math.abs(basis.residual - 1) < 0.01, `${basis.residual}`);
 });
 
 test('nor does one that is out teach those that have no zone, where others have one', () => {

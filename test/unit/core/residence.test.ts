@@ -208,3 +208,24 @@ test('one absurd sample does not bend the estimate', () => {
     }
   }
 });
+
+test('a latency counter that falls and comes back is of no requests that finished', () => {
+  const LIFE = 1_000_000;
+  for (const [what, also, least] of [
+    ['alone', 0, 19.9],
+    ['with the counter of finished requests, of which as many count as are credible', 1, 13],
+  ] as const) {
+    const fleet = new Fleet(2);
+    for (let step = 0; step < 400; step++) {
+      const answers = [step === 300 ? LIFE : 0, 0].map((hidden) => ({
+        running: 20,
+        kvUtilization: (step % 7) / 10,
+        finished: LIFE + step - also * hidden,
+        latency: { sumSeconds: LIFE + 20 * step - hidden, count: LIFE + step - hidden },
+      }));
+      const { staySeconds } = fleet.step(answers);
+      if (step < 299) continue;
+      assert.ok(staySeconds > least && staySeconds < 20.1, `${what}: ${staySeconds} s at ${step}`);
+    }
+  }
+});

@@ -13,7 +13,7 @@ const SATURATION: SaturationSettings = {
   admission: 'Proportional',
 };
 const OPTIONS: FleetOptions = { saturation: SATURATION };
-const SPARED = 'above its mark, as others are: healthy while a share of all requests is refused';
+const SPARED = 'above its mark, as others are: healthy while the overload lasts';
 const WARNING = 'overload: sidecars refuse a share of the requests with 503';
 
 /** An engine that finishes 10 requests a second. */
@@ -143,13 +143,48 @@ test('marks stay beside it: when all are far above them and the most is refused,
   assert.equal(shareOf(decision), 0.95);
 });
 
-test('while a share is refused only a queue unlike the others’ makes UNHEALTHY', () => {
+test('in an overload only a queue unlike the others’ makes UNHEALTHY', () => {
   const fleet = new Fleet(4, MARKING);
   const queues = [11, 11, 11, 60];
   const decision = fleet.steps(2, (step) => queues.map((queued) => busy(step, queued)));
   assert.ok(shareOf(decision) > 0 && shareOf(decision) < 0.95);
   assert.deepEqual(healths(decision), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'UNHEALTHY']);
   assert.equal(decision.backends[0]?.reasons.at(-1), SPARED);
+});
+
+/** Four fast engines, each of which finishes 80 a second. */
+function fast(fleet: Fleet, step: number, queues: readonly number[]): GroupDecision {
+  return fleet.step(queues.map((queued) => ({ ...busy(step, queued), finished: 80 * step })));
+}
+
+test('an overload that fades puts nobody out for a queue like the others’', () => {
+  const fleet = new Fleet(4, MARKING);
+  const course = [60, 60, 60, 12, 12, 12, 12, 5, 5];
+  const decisions = course.map((queued, step) => fast(fleet, step, Array(4).fill(queued)));
+  assert.deepEqual(
+    decisions.slice(3).map(({ admission }) => admission.kind),
+    Array(6).fill('engaged'),
+  );
+  for (const [step, decision] of decisions.entries()) {
+    assert.deepEqual(new Set(healths(decision)), new Set(['HEALTHY']), `after ${step} s`);
+  }
+  assert.equal(decisions.at(-1)?.backends[0]?.reasons.at(-1), SPARED);
+});
+
+test('a mark that is spared when an overload ends is forgotten then, and comes again as every other', () => {
+  const fleet = new Fleet(4, MARKING);
+  let step = 0;
+  while (step < 3) fast(fleet, step++, [12, 12, 12, 12]);
+  const engaged = fast(fleet, step++, [4, 4, 4, 2]);
+  assert.equal(engaged.admission.kind, 'engaged');
+  const ends = fast(fleet, step++, [4, 4, 3, 2]);
+  assert.equal(ends.admission.kind, 'off');
+  assert.deepEqual(healths(ends), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'HEALTHY']);
+  assert.equal(ends.backends[0]?.reasons.at(-1), SPARED, 'as long as its sample is published');
+  const next = fast(fleet, step++, [10, 4, 3, 2]);
+  assert.deepEqual(healths(next), ['HEALTHY', 'HEALTHY', 'HEALTHY', 'HEALTHY'], 'not above the mark again');
+  assert.deepEqual([next.backends[0]?.markCause, next.admission.kind], [undefined, 'off']);
+  assert.deepEqual(healths(fast(fleet, step++, [11, 4, 3, 2]))[0], 'UNHEALTHY');
 });
 
 test('one stuck backend of two is marked, and nothing is refused', () => {
@@ -254,7 +289,7 @@ test('nobody answers while nothing is refused in an overload: that stands, too',
     fleet.step(Array.from({ length: 8 }, () => ({ ...busy(step, queued), finished: 4 * step })));
   }
   const silent = fleet.step(Array.from({ length: 8 }, () => 'timeout'));
-  assert.deepEqual(silent.admission, { kind: 'engaged', basis: { kind: 'standing' } });
+  assert.deepEqual(silent.admission, { kind: 'engaged', sparedUpTo: 20, basis: { kind: 'standing' } });
   assert.ok(!silent.warnings.includes(WARNING));
 });
 
@@ -351,7 +386,8 @@ test('whatever happens the published share is in range, near the computed one, a
           assert.ok(dropShare >= 0 && dropShare <= 0.95, `${dropShare}`);
           assert.ok(Math.abs(dropShare - shareOf(decision)) < 0.006, `${dropShare} of ${shareOf(decision)}`);
           assert.equal(dropShare > 0, decision.admission.kind === 'shedding');
-          assert.ok(dropShare > 0 || decision.backends.every(({ reasons }) => !reasons.includes(SPARED)));
+          const spares = 'sparedUpTo' in decision.admission && decision.admission.sparedUpTo !== undefined;
+          assert.ok(spares || decision.backends.every(({ reasons }) => !reasons.includes(SPARED)));
         }
       },
     ),
