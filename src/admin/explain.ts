@@ -118,6 +118,7 @@ function explainDecision(
     speed: basis.speed === undefined ? null : explainSpeed(basis.speed),
     meanCapacity: basis.meanCapacity,
     meanScore: basis.meanScore ?? null,
+    equalWeights: basis.alike,
     loadFactorBounds: basis.loadFactorBounds ?? null,
     meanComputedWeight: basis.meanWeight,
     weightScale: basis.scale,

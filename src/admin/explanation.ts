@@ -111,6 +111,12 @@ export interface DecisionExplanation {
   readonly meanCapacity: number;
   /** Under `Policy: Linear`, 0..100, over the backends whose own sample counts. */
   readonly meanScore: number | null;
+  /**
+   * Under `Policy: Adaptive`: all weights are the configured ones, as remainingRatio of the gain is below 1/e, requests stay for 2 s or
+   * more, 16 or more are inside a backend on average, and nothing else tells the backends apart: all are configured alike, have a
+   * fresh sample, no mark, no slow start, a trust of 0.2 or more and a capacity of 0.82 to 1.22. Not with RoundRobin or `Locality: Prefer`.
+   */
+  readonly equalWeights: boolean;
   readonly loadFactorBounds: { readonly least: number; readonly most: number } | null;
   /** Mean of `computedWeight` over the assignment. */
   readonly meanComputedWeight: number;
@@ -263,7 +269,7 @@ export interface SignalExplanation {
 }
 
 /**
- * `computedWeight` is `keptWeight`, or else configuredShare · capacity · loadFactor · `prompts.freeRatio`, at most
+ * `computedWeight` is `keptWeight`, or configuredShare where the decision has `equalWeights`, or else configuredShare · capacity · loadFactor · `prompts.freeRatio`, at most
  * `slowStart.mostWeight` and `trickle.mostWeight`. Over `meanComputedWeight` and times `weightScale` it is `unditheredWeight`; the published
  * `weight` is that shifted by at most 0.1 %, rounded, at least 1. While the group is observed, `weight` and `shareRatio`
  * are what sidecars would have, and so of an earlier evaluation where the shares have moved too little since.

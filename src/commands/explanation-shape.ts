@@ -229,6 +229,7 @@ const decision = objectOf({
   meanCapacity: aNumber,
   mostQueuedInMeans: orNull(aNumber),
   meanScore: orNull(aNumber),
+  equalWeights: aFlag,
   loadFactorBounds: orNull(
     objectOf({ least: aNumber, most: aNumber } satisfies Fields<{ least: number; most: number }>),
   ),

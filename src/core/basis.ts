@@ -27,6 +27,7 @@ export function groupBasisOf(outcome: Outcome): GroupBasis {
     meanCapacity: usesCapacity(outcome) ? meanCapacity(outcome) : 1,
     meanScore: compared && policy === 'Linear' ? 100 * meanScore(weighing.scores, freshness.uses) : undefined,
     loadFactorBounds: compared ? (policy === 'Linear' ? LINEAR_BOUNDS : ADAPTIVE_BOUNDS) : undefined,
+    alike: weighing.alike,
     meanWeight: count === 0 ? 0 : total / count,
     scale: weightScale(count),
   };

@@ -26,9 +26,13 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
     silence,
     saturationReason(decision, outcome),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
-    loadReason(at(weighing.factors, index)),
-    promptReason(decision),
-    weighing.loads === undefined ? undefined : capacityReason(decision),
+    ...(weighing.alike
+      ? ['what is known of the load is older than a request stays: all weights are equal']
+      : [
+          loadReason(at(weighing.factors, index)),
+          promptReason(decision),
+          weighing.loads === undefined ? undefined : capacityReason(decision),
+        ]),
     trustReason(decision),
     slowStartReason(decision.slowStart, memory, nowMs),
     sparedReason(decision, memory, outcome),

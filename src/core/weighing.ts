@@ -1,3 +1,4 @@
+import { areAlikeForAllThatIsKnown } from './alike.ts';
 import { at } from './at.ts';
 import { type Capacities, capacitiesOf, learnResiduals, teachable } from './capacity.ts';
 import { type Freshness, isUsable } from './freshness.ts';
@@ -43,6 +44,8 @@ export interface Weighing {
   readonly newcomerMeasure: number | undefined;
   /** Most that a frozen backend gets; undefined: none is. */
   readonly trickle: number | undefined;
+  /** All weights are the configured ones, whatever the load says: what is known of it is too old. */
+  readonly alike: boolean;
   /** Scorers with weight whose metric is not to be had. */
   readonly lacking: readonly ScorerName[];
 }
@@ -89,6 +92,7 @@ export function unweighed(weights: Float64Array, capacities: Capacities): Weighi
     gainBasis: undefined,
     newcomerMeasure: undefined,
     trickle: undefined,
+    alike: false,
     lacking: [],
   };
 }
@@ -130,10 +134,20 @@ function weighByPolicy(input: WeighingInput, loads: Loads, signals: readonly Wei
   const compared = { gain, gainBasis: basis, loads, scores };
   switch (settings.balance.policy) {
     case 'Adaptive':
-      return { ...weighAdaptively(input, loads, signals, gain), ...compared };
+      return { ...asAlike(input, basis, weighAdaptively(input, loads, signals, gain)), ...compared };
     case 'Linear':
       return { ...weighLinearly(input, scores, gain), ...compared };
   }
+}
+
+function asAlike(input: WeighingInput, basis: GainBasis, weighing: Weighing): Weighing {
+  const { group, zones, roster } = input;
+  const { capacities } = weighing;
+  const { envoyLbPolicy } = group;
+  const prefersZones = zones !== undefined;
+  if (!areAlikeForAllThatIsKnown({ ...input, basis, envoyLbPolicy, prefersZones, capacities }))
+    return weighing;
+  return { ...weighing, weights: roster.shares.slice(), alike: true };
 }
 
 function weighAdaptively(

@@ -93,6 +93,7 @@ export function groupDecision(
       speed: undefined,
       meanCapacity: 1,
       meanScore: undefined,
+      alike: false,
       loadFactorBounds: undefined,
       meanWeight: 1,
       scale: 100_000,

@@ -61,7 +61,7 @@ class LoadByHand {
 
   weightOf(of: BackendExplanation): number {
     const share = shareOf(of, this.#decision);
-    if (this.#decision.mode !== 'balanced') return share;
+    if (this.#decision.mode !== 'balanced' || this.#isAlike()) return share;
     switch (this.#decision.policy) {
       case 'Adaptive': {
         const capacity = this.#capacities.get(of.backend) ?? Number.NaN;
@@ -78,6 +78,30 @@ class LoadByHand {
       case null:
         return share;
     }
+  }
+
+  #isAlike(): boolean {
+    const { gain, backends, policy, envoyLbPolicy, zones } = this.#decision;
+    if (policy !== 'Adaptive' || envoyLbPolicy !== 'LeastRequest' || zones.length > 0 || gain === null)
+      return false;
+    const { intervalSeconds, delaySeconds, lagSeconds, staySeconds } = gain;
+    if (intervalSeconds + delaySeconds + 2 * lagSeconds <= staySeconds || staySeconds < 2) return false;
+    return (
+      inside(this.#means) >= 16 &&
+      backends
+        .filter((of) => !isAbsent(of) && of.sampleUse !== 'draining')
+        .every((of) => {
+          const capacity = this.#capacities.get(of.backend) ?? Number.NaN;
+          const isUsual =
+            shareOf(of, this.#decision) === 1 && of.sampleUse === 'fresh' && of.slowStart === null;
+          return (
+            isUsual &&
+            of.mark === null &&
+            (of.intake?.trust ?? 1) >= 0.2 &&
+            Math.abs(Math.log(capacity)) < 0.2
+          );
+        })
+    );
   }
 
   #free({ prompts }: BackendExplanation): number {

@@ -209,13 +209,14 @@ function weightSentence(of: BackendExplanation, decision: DecisionExplanation): 
   if (of.health === null) return undefined;
   const { meanComputedWeight: mean, weightScale } = decision;
   const integer = figure(Math.round(of.unditheredWeight));
-  return `Weight: ${productWords(of)}; over the mean of all, ${figure(mean)}, × ${figure(weightScale)} = ${integer}${decision.observing && !isDithered(of, decision) ? standingWords(of) : ditherWords(of)}.`;
+  return `Weight: ${productWords(of, decision)}; over the mean of all, ${figure(mean)}, × ${figure(weightScale)} = ${integer}${decision.observing && !isDithered(of, decision) ? standingWords(of) : ditherWords(of)}.`;
 }
 
-function productWords(of: BackendExplanation): string {
+function productWords(of: BackendExplanation, { equalWeights }: DecisionExplanation): string {
   const { configuredShare, configuredWeight, capacity, loadFactor, keptWeight, computedWeight } = of;
   const { signals, prompts } = of;
   if (keptWeight !== null) return `${figure(keptWeight)}, as published before`;
+  if (equalWeights) return `${figure(computedWeight)}, as all of them`;
   const factors = [
     `${figure(configuredShare)} configured${configuredShare === 1 ? '' : ` (Weight ${configuredWeight})`}`,
     ...(capacity === 1 ? [] : [`${figure(capacity)} learned capacity`]),

@@ -34,7 +34,7 @@ export function groupLines(explanation: GroupExplanation): readonly string[] {
     ...now.warnings.map((warning) => `Warning: ${warning}.`),
     ...section(admissionLines(decision.admission, explanation.observing !== null)),
     ...section(zoneLines(decision)),
-    ...section(gainLines(decision.gain)),
+    ...section(gainLines(decision.gain, decision.equalWeights)),
     ...section(signalLines(decision)),
     ...section(speedLines(decision.speed)),
     ...section(saturationLines(decision.saturation)),
@@ -163,7 +163,7 @@ function keptWords({ keptRatio, calmSeconds }: NonNullable<AdmissionExplanation[
   return keptRatio === 1 ? '' : ` × ${figure(keptRatio)}, as it has been calm for ${duration(calmSeconds)},`;
 }
 
-function gainLines(gain: GainExplanation | null): readonly string[] {
+function gainLines(gain: GainExplanation | null, equal: boolean): readonly string[] {
   if (gain === null) return [];
   const { value, intervalSeconds, delaySeconds, lagSeconds, staySeconds, trust } = gain;
   const remaining = gain.remainingRatio;
@@ -176,6 +176,12 @@ function gainLines(gain: GainExplanation | null): readonly string[] {
     ...(lagSeconds > 0 ? [`  as requests show in the metrics only so long after weights sent them,`] : []),
     `  and a request stays ${figure(staySeconds)} s: exp(-${figure(age)} / ${figure(staySeconds)}) = ${figure(remaining)} of what it counted is still there.`,
     `  ${figure(trust)} × ${figure(remaining)} / (1 - ${figure(remaining)}) = ${figure(gain.feedback)}, ${limited ? 'limited to' : 'below the limit of'} ${figure(gain.limit)}: ${figure(gain.meanInsideRequests)} requests inside on average / 16, but 1 to 3.`,
+    ...(equal
+      ? [
+          '  So a sample is older than requests stay, and nothing else tells the backends apart: all weights are equal, with which a sidecar sends each',
+          '  request to the less busy one of two that it draws. What the load would make of them follows all the same.',
+        ]
+      : []),
   ];
 }
 

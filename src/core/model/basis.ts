@@ -103,6 +103,11 @@ export interface GroupBasis {
   readonly meanScore: number | undefined;
   /** Bounds of what the load makes of a weight. */
   readonly loadFactorBounds: { readonly least: number; readonly most: number } | undefined;
+  /**
+   * Adaptive: all weights are the configured ones, since what is known of the load is older than a request stays and nothing
+   * else tells the backends apart.
+   */
+  readonly alike: boolean;
   /** Mean of {@link WeightBasis.weight} over the assignment; 0: it is empty. */
   readonly meanWeight: number;
   /** S of the rule: the integer weight of a backend of mean weight, before the dither. */
@@ -132,7 +137,7 @@ export interface SignalValue {
 }
 
 /**
- * What a weight was computed from. `weight` is `kept`, or else configuredShare · capacity · loadFactor, at most
+ * What a weight was computed from. `weight` is `kept`, or configuredShare where all are alike, or else configuredShare · capacity · loadFactor, at most
  * `slowStart.most` and `trickle.most`. Over the mean and times the scale that is the published weight without dither.
  */
 export interface WeightBasis {

@@ -60,7 +60,7 @@ const options: fc.Arbitrary<FleetOptions> = fc.record({
   envoyLbPolicy: fc.constantFrom('LeastRequest', 'RoundRobin'),
   mode: fc.constantFrom('Active', 'Active', 'Observe'),
   onCollectFailure: fc.constantFrom('Keep', 'Remove'),
-  intervalSeconds: fc.constantFrom(1, 5),
+  intervalSeconds: fc.constantFrom(1, 5, 15),
   delaySeconds: fc.double({ min: 0.1, max: 2, noNaN: true }),
 });
 
@@ -95,6 +95,16 @@ test('whatever happens, every weight can be computed by hand from what is told',
     ),
     { numRuns: 120, seed: 5 },
   );
+});
+
+test('weights that are equal, as what is known is old, are told as such', () => {
+  const fleet = new Fleet(3, { envoyLbPolicy: 'LeastRequest', intervalSeconds: 15 });
+  const explanation = explanationAfter([fleet.step([{ running: 40 }, { running: 30 }, { running: 31 }])]);
+  assert.equal(explanation.published.decision.equalWeights, true);
+  assertByHand(explanation);
+  const text = explainText(explanation, { full: true, color: false, columns: undefined });
+  assert.match(text, /nothing else tells the backends apart: all weights are equal/);
+  assert.match(text, /Weight: 1, as all of them; over the mean of all, 1, × 100,?000 = 100,?000\./);
 });
 
 /** The share that sidecars are to refuse, as its documentation has it; undefined: it was not computed. */

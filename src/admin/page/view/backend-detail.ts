@@ -87,12 +87,14 @@ export class BackendDetail {
 /** The weight in short, as a product. */
 function productWords(
   of: BackendExplanation,
-  { meanComputedWeight, weightScale }: DecisionExplanation,
+  { meanComputedWeight, weightScale, equalWeights }: DecisionExplanation,
 ): string {
   if (of.health === null) return 'Not in the assignment: no requests.';
   const { configuredShare, capacity, loadFactor, prompts, computedWeight, weight } = of;
   const beside = prompts === null ? '' : ` × ${figure(prompts.freeRatio)} beside its prompts`;
-  const product = `${figure(configuredShare)} configured × ${figure(capacity)} learned capacity × ${figure(loadFactor)} for load${beside}`;
+  const product = equalWeights
+    ? `${figure(configuredShare)}, as all of them`
+    : `${figure(configuredShare)} configured × ${figure(capacity)} learned capacity × ${figure(loadFactor)} for load${beside}`;
   const computed = `${figure(computedWeight)} / ${figure(meanComputedWeight)} × ${figure(weightScale)}`;
   return `${product} → ${computed} = weight ${figure(weight)}`;
 }

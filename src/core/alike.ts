@@ -1,0 +1,56 @@
+import { at } from './at.ts';
+import type { Capacities } from './capacity.ts';
+import type { Freshness } from './freshness.ts';
+import type { BackendMemory } from './memory.ts';
+import type { GainBasis } from './model/basis.ts';
+import type { EnvoyLbPolicy } from './model/server-group.ts';
+import type { Roster } from './roster.ts';
+import { slowStartLimit } from './slow-start.ts';
+
+/** A sample of which less is left when its weights are in force is older than requests stay. */
+const OUTLIVED = Math.exp(-1);
+/** With shorter stays sidecars do better by their schedule, whatever the weights say, s. */
+const LONG_STAY_SECONDS = 2;
+/** So they do with fewer requests inside each backend. */
+const MANY_INSIDE = 16;
+/** Logarithm of a learned capacity that chance alone may come to within a minute. */
+const ALIKE = 0.2;
+/** A trust below this is no chance. */
+const BELIEVED = 0.2;
+
+export interface AlikeInput {
+  readonly basis: GainBasis;
+  readonly envoyLbPolicy: EnvoyLbPolicy;
+  readonly prefersZones: boolean;
+  readonly roster: Roster;
+  readonly memories: readonly BackendMemory[];
+  readonly freshness: Freshness;
+  readonly capacities: Capacities;
+  /** In roster order, 0..1. */
+  readonly trusts: Float64Array;
+  readonly nowMs: number;
+}
+
+/**
+ * Whether exactly equal weights are the better answer: what is known of the load is older than a request stays, requests
+ * are many and stay long, and nothing else tells the backends apart. Only where all weights are equal does a sidecar take
+ * the less busy one of two that it draws, which beats a schedule by weights that are noise.
+ */
+export function areAlikeForAllThatIsKnown(input: AlikeInput): boolean {
+  const { basis, envoyLbPolicy, prefersZones, roster, memories, freshness, capacities, trusts, nowMs } =
+    input;
+  if (envoyLbPolicy !== 'LeastRequest' || prefersZones) return false;
+  if (basis.remaining >= OUTLIVED || basis.staySeconds < LONG_STAY_SECONDS) return false;
+  if (basis.meanInside < MANY_INSIDE) return false;
+  return memories.every(({ joinedAtMs, mark }, index) => {
+    const share = at(roster.shares, index);
+    const isOfNoAccount = share === 0;
+    const isUsual =
+      share === 1 &&
+      at(freshness.uses, index) === 'fresh' &&
+      slowStartLimit(joinedAtMs, nowMs) === undefined &&
+      !mark.saturated &&
+      at(trusts, index) >= BELIEVED;
+    return isOfNoAccount || (isUsual && Math.abs(Math.log(at(capacities.products, index))) < ALIKE);
+  });
+}
