@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { realpath, stat } from 'node:fs/promises';
 import type { App } from '../app.ts';
 import { type Content, formatMistake, type LoadResult, parseContent, readContent } from '../config/load.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { FileWatch } from '../runtime/file-watch.ts';
+import { type FilePlace, placeOf, type SeenFile, wholeFile } from '../runtime/whole-file.ts';
 
 /** A file that is written in place may be half written, also where half of it is valid: what it says has to stand for so long. */
 const SETTLE_MS = 1_000;
@@ -11,20 +11,8 @@ const SETTLE_MS = 1_000;
 const SETTLE_TIMES = 30;
 
 /** What was seen under the name of the file. */
-interface Seen {
+interface Seen extends SeenFile {
   readonly content: Content;
-  readonly digest: string;
-  readonly place: Place;
-}
-
-/** Which file it was. */
-interface Place {
-  /** Where symbolic links lead; undefined: to nothing. */
-  readonly path: string | undefined;
-  /** Another one when another file is there. */
-  readonly inode: string | undefined;
-  /** Nothing has happened to it since it was written to: it was not renamed after that. */
-  readonly isWrittenLast: boolean;
 }
 
 /**
@@ -42,7 +30,7 @@ export class ConfigReloader {
   /** Its content at that time; undefined: not known. */
   #digest: string | undefined;
   /** Which file it was at that time. */
-  #place: Promise<Place>;
+  #place: Promise<FilePlace>;
   #asked: 'signal' | 'file' | undefined;
   #reading: Promise<void> | undefined;
   /** Ends the wait for a file that is being written. */
@@ -112,49 +100,25 @@ export class ConfigReloader {
 
   /** What the file says after a change, once it is whole; undefined: what it said before, or the wait was ended. */
   async #changed(): Promise<Seen | undefined> {
-    let before = await this.#place;
-    let seen = await this.#look();
-    for (let times = 0; times < SETTLE_TIMES; times++) {
-      // it is looked at again and again, and to understand it takes its time
-      if (seen.digest === this.#digest) {
-        this.#place = Promise.resolve(seen.place);
-        return undefined;
-      }
-      if (!mayGrow(seen.place, before)) break;
-      const { digest, place } = seen;
-      if (!(await sleep(this.#clock, SETTLE_MS, this.#waiting.signal))) return undefined;
-      seen = await this.#look();
-      if (seen.digest === digest) break;
-      before = place;
-    }
-    return seen;
+    const seen = await wholeFile({
+      look: () => this.#look(),
+      before: { digest: this.#digest, place: await this.#place },
+      standsMs: SETTLE_MS,
+      waitsMax: SETTLE_TIMES,
+      clock: this.#clock,
+      signal: this.#waiting.signal,
+    });
+    // it is looked at again and again, and to understand it takes its time
+    if (seen === undefined || seen.digest !== this.#digest) return seen;
+    this.#place = Promise.resolve(seen.place);
+    return undefined;
   }
 
   async #look(): Promise<Seen> {
-    // first, so that another file that comes in between counts as written in place: that one is waited for
     const place = await placeOf(this.#file);
     const content = await readContent(this.#file);
     return { place, content, digest: sha256(JSON.stringify(content)) };
   }
-}
-
-async function placeOf(file: string): Promise<Place> {
-  try {
-    const path = await realpath(file);
-    const { dev, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return { path, inode: `${dev} ${ino}`, isWrittenLast: mtimeNs === ctimeNs };
-  } catch {
-    return { path: undefined, inode: undefined, isWrittenLast: true };
-  }
-}
-
-/**
- * Whether more may be written to what is there now: not to a file that was put there whole, by renaming it or by another
- * target of a symbolic link.
- */
-function mayGrow(now: Place, before: Place): boolean {
-  if (now.path !== before.path && now.path !== undefined && before.path !== undefined) return false;
-  return now.inode === before.inode || now.isWrittenLast;
 }
 
 /** Of what the file means, so that a comment more changes nothing. */

@@ -6,6 +6,11 @@ export type ParsedList<Item> =
   | { readonly kind: 'list'; readonly items: readonly Item[] }
   | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] };
 
+/** What a large list holds, or what is wrong with the first piece that has mistakes, and how many more there are. */
+export type ReadList<Item> =
+  | { readonly kind: 'list'; readonly items: readonly Item[] }
+  | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[]; readonly more: number };
+
 /** Characters of a text that is read in one go. */
 const PIECE_LENGTH = 16 * 1024;
 
@@ -16,32 +21,42 @@ const PIECE_LENGTH = 16 * 1024;
 export async function readList<Item>(
   text: string,
   parse: (text: string) => ParsedList<Item>,
-): Promise<ParsedList<Item>> {
+): Promise<ReadList<Item>> {
   const items: Item[] = [];
-  const mistakes: Mistake[] = [];
+  let mistakes: readonly Mistake[] = [];
+  let more = 0;
   let itemsBefore = 0;
   let linesBefore = 0;
   for (const piece of piecesOf(text)) {
     const parsed = parse(piece);
     if (parsed.kind === 'list') for (const item of parsed.items) items.push(item);
-    else if (piece === text) return parsed;
+    else if (piece === text) return asWhole(parsed);
+    else if (!parsed.mistakes.every(({ path }) => ITEM.test(path))) return asWhole(parse(text));
+    else if (mistakes.length > 0) more += parsed.mistakes.length;
     else {
+      // once: the lines before a piece cost time as well
       const again = parse(`${'\n'.repeat(linesBefore)}${piece}`);
-      const found = again.kind === 'invalid' ? again.mistakes : [];
-      if (!found.every(({ path }) => ITEM.test(path))) return parse(text);
-      for (const mistake of found) mistakes.push({ ...mistake, path: moved(mistake.path, itemsBefore) });
+      const found = again.kind === 'invalid' ? again.mistakes : parsed.mistakes;
+      mistakes = found.map((mistake) => ({ ...mistake, path: moved(mistake.path, itemsBefore) }));
     }
     itemsBefore += piece.match(ITEM_START)?.length ?? 0;
     linesBefore += piece.match(/\n/g)?.length ?? 0;
     await nextTurn();
   }
-  return mistakes.length > 0 ? { kind: 'invalid', mistakes } : { kind: 'list', items };
+  return mistakes.length > 0 ? { kind: 'invalid', mistakes, more } : { kind: 'list', items };
+}
+
+function asWhole<Item>(parsed: ParsedList<Item>): ReadList<Item> {
+  return parsed.kind === 'list' ? parsed : { ...parsed, more: 0 };
 }
 
 /** The item that a mistake is in. */
 const ITEM = /^\[(\d+)\]/;
 /** Where an item of a block sequence begins. */
 const ITEM_START = /^-(?=\s)/gm;
+
+/** Marks, comments and blank lines go before. Each line in one way only: else a text of many takes for ever. */
+const BEGINS_WITH_ITEM = /^(?:(?:---)?[^\S\n]*\n|#[^\n]*\n)*-\s/;
 
 /** The path of something in a piece as one in the whole list. */
 function moved(path: string, itemsBefore: number): string {
@@ -56,7 +71,7 @@ function piecesOf(text: string): readonly string[] {
   if (
     text.length <= PIECE_LENGTH ||
     /(?:^|[\s[{,:])[&*][^\s,[\]{}]|^%|\n---|\n\.\.\./m.test(text) ||
-    !/^(?:---\s*\n|#.*\n|\s*\n)*-\s/.test(text)
+    !BEGINS_WITH_ITEM.test(text)
   ) {
     return [text];
   }

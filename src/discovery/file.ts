@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { formatMistake, type Mistake } from '../config/mistake.ts';
 import { readList } from '../config/parsed-list.ts';
@@ -13,12 +12,13 @@ import { FileWatch } from '../runtime/file-watch.ts';
 import { isReadableFolder } from '../runtime/readable-folder.ts';
 import { readSmallFile } from '../runtime/small-file.ts';
 import { printable } from '../runtime/text.ts';
+import { type FilePlace, NOWHERE, placeOf, type SeenFile, wholeFile } from '../runtime/whole-file.ts';
 import type { Discoverer, DiscoveryObserver, Found } from './discoverer.ts';
 import { foundTargets } from './targets.ts';
 
 /** A list of 10,000 backends has a tenth of it. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
-/** A file that is written in place may be half written: what it says has to stand for so long. */
+/** A file that is written in place, or created anew, may be half written: what it says has to stand for so long. */
 const SETTLE_MS = 500;
 /** However often it is another one: a file that something writes all the time would never be read. */
 const SETTLE_TIMES = 10;
@@ -27,11 +27,8 @@ const READ_MS = 10_000;
 const NOTHING_CAME = `nothing came for ${READ_MS / 1000} s`;
 
 /** What a file holds. */
-interface Content {
-  readonly text: string;
-  readonly digest: string;
-  /** Another one when another file is there under this name. */
-  readonly file: string;
+interface Content extends SeenFile {
+  readonly bytes: Buffer;
 }
 
 type Reading =
@@ -46,8 +43,11 @@ type Reading =
 export class FileDiscoverer implements Discoverer {
   readonly #settings: FileDiscovery;
   readonly #clock: Clock;
-  #content: Content | undefined;
+  /** Which file was read last; nowhere: it could not be. */
+  #place: FilePlace = NOWHERE;
+  /** What was understood last, and what it was made of. */
   #reading: Reading | undefined;
+  #digest: string | undefined;
   /** What is being read. */
   #pending: Promise<Content> | undefined;
 
@@ -91,39 +91,33 @@ export class FileDiscoverer implements Discoverer {
 
   async #look(observer: DiscoveryObserver, signal: AbortSignal): Promise<void> {
     const reading = await this.#read(signal);
-    if (signal.aborted) return;
+    if (reading === undefined || signal.aborted) return;
     if (reading.kind === 'bad') observer.failed(reading.reason);
     else observer.found(reading.found, reading.leftOut);
   }
 
-  async #read(signal: AbortSignal): Promise<Reading> {
+  /** @returns undefined: it is the end. */
+  async #read(signal: AbortSignal): Promise<Reading | undefined> {
     const { path } = this.#settings;
     try {
-      const content = await this.#settled(signal);
-      if (content.digest === this.#content?.digest && this.#reading !== undefined) {
-        this.#content = content;
-        return this.#reading;
-      }
-      this.#content = content;
-      this.#reading = await this.#parse(content.text);
+      const content = await wholeFile({
+        look: () => this.#contentOf(path, signal),
+        before: { digest: this.#digest, place: this.#place },
+        standsMs: SETTLE_MS,
+        waitsMax: SETTLE_TIMES,
+        clock: this.#clock,
+        signal,
+      });
+      if (content === undefined) return undefined;
+      this.#place = content.place;
+      if (content.digest === this.#digest) return this.#reading;
+      this.#reading = await this.#parse(content.bytes);
+      this.#digest = content.digest;
       return this.#reading;
     } catch (error) {
+      this.#place = NOWHERE;
       return { kind: 'bad', reason: `${printable(path)}: ${messageOf(error)}` };
     }
-  }
-
-  /** What the file says, and still says after a moment if the same file said something else before. */
-  async #settled(signal: AbortSignal): Promise<Content> {
-    const { path } = this.#settings;
-    let before = this.#content;
-    let content = await this.#contentOf(path, signal);
-    for (let times = 0; times < SETTLE_TIMES && !signal.aborted; times++) {
-      if (content.file !== before?.file || content.digest === before.digest) break;
-      before = content;
-      await sleep(this.#clock, SETTLE_MS, signal);
-      content = await this.#contentOf(path, signal);
-    }
-    return content;
   }
 
   /**
@@ -145,12 +139,16 @@ export class FileDiscoverer implements Discoverer {
     }
   }
 
-  async #parse(text: string): Promise<Reading> {
+  async #parse(bytes: Buffer): Promise<Reading> {
     const { path, format } = this.#settings;
+    const text = utf8(bytes);
+    if (text === undefined) {
+      return { kind: 'bad', reason: `${printable(path)}: is not UTF-8, the only encoding that is read` };
+    }
     switch (format) {
       case 'Plimsoll': {
         const list = await readList(text, (piece) => parseServerList(piece, path));
-        if (list.kind === 'invalid') return bad(list.mistakes);
+        if (list.kind === 'invalid') return bad(list);
         const found = list.items.map(({ Address: address, Port: port, Weight: weight, Zone: zone }) => ({
           address,
           port,
@@ -161,7 +159,7 @@ export class FileDiscoverer implements Discoverer {
       }
       case 'PrometheusSd': {
         const list = await readList(text, (piece) => parseTargetGroups(piece, path));
-        return list.kind === 'invalid' ? bad(list.mistakes) : { kind: 'list', ...foundTargets(list.items) };
+        return list.kind === 'invalid' ? bad(list) : { kind: 'list', ...foundTargets(list.items) };
       }
     }
   }
@@ -171,27 +169,32 @@ export class FileDiscoverer implements Discoverer {
 async function contentOf(path: string): Promise<Content> {
   // one that hangs keeps one thread for all that is asked of it
   await isReadableFolder(dirname(path));
-  const file = await identityOf(path);
-  const bytes = await readSmallFile(path, FILE_BYTES_MAX);
-  const digest = createHash('sha256').update(bytes).digest('base64');
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), digest, file };
-  } catch {
-    throw new Error('is not UTF-8, the only encoding that is read');
-  }
+  const place = await placeOf(path);
+  const bytes = await bytesOf(path);
+  return { bytes, digest: createHash('sha256').update(bytes).digest('base64'), place };
 }
 
-async function identityOf(path: string): Promise<string> {
+async function bytesOf(path: string): Promise<Buffer> {
   try {
-    const { dev, ino } = await stat(path);
-    return `${dev} ${ino}`;
+    return await readSmallFile(path, FILE_BYTES_MAX);
   } catch (error) {
-    throw new Error(`cannot be read: ${fileFault(error)}`, { cause: error });
+    const fault = error instanceof Error ? error.cause : error;
+    throw new Error(`cannot be read: ${fileFault(fault)}`, { cause: error });
   }
 }
 
-function bad(mistakes: readonly Mistake[]): Reading {
+/** undefined: it is none, or half of one. */
+function utf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function bad({ mistakes, more }: { readonly mistakes: readonly Mistake[]; readonly more: number }): Reading {
   const [first] = mistakes;
-  const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more` : '';
-  return { kind: 'bad', reason: first === undefined ? 'it has mistakes' : `${formatMistake(first)}${more}` };
+  const others = mistakes.length + more - 1;
+  const also = others > 0 ? `, and ${others} more` : '';
+  return { kind: 'bad', reason: first === undefined ? 'it has mistakes' : `${formatMistake(first)}${also}` };
 }

@@ -16,3 +16,9 @@ export function fileFault(error: unknown, absent = 'there is no such file'): str
   if (code === 'ENOENT') return absent;
   return REASONS.get(code) ?? messageOf(error);
 }
+
+/** Whether an error, or one that caused it, says that there is no such file. */
+export function isNoFile(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === 'ENOENT') || isNoFile(error.cause);
+}

@@ -81,7 +81,7 @@ export function foundInSlices(
 ): FoundAndLeftOut {
   const found = new Map<string, Found>();
   const leftOut: string[] = [];
-  const [family = 'IPv4'] = families.length > 0 ? families : typesOf(slices);
+  const family = families[0] ?? familyOf(slices);
   for (const [name, slice] of slices) {
     if (slice.endpoints.length === 0) continue;
     if (slice.addressType !== family) {
@@ -122,9 +122,10 @@ function addEndpoints(
   }
 }
 
-/** IPv4 first. */
-function typesOf(slices: ReadonlyMap<string, KeptSlice>): readonly string[] {
-  return [...new Set([...slices.values()].map(({ addressType }) => addressType))].toSorted();
+/** The first that there are slices of. Names can be no backends. */
+function familyOf(slices: ReadonlyMap<string, KeptSlice>): string {
+  const types = new Set([...slices.values()].map(({ addressType }) => addressType));
+  return types.has('IPv6') && !types.has('IPv4') ? 'IPv6' : 'IPv4';
 }
 
 function otherType(name: string, { addressType }: KeptSlice, family: string): string {

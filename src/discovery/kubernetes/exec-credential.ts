@@ -7,7 +7,7 @@ import { systemClock, unixMs, unixMsOf } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { inTime } from '../../runtime/in-time.ts';
 import { printable } from '../../runtime/text.ts';
-import { listOf, textOf } from './json.ts';
+import { filledTextOf, listOf, textOf } from './json.ts';
 import { checkedToken } from './small-text.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -55,11 +55,11 @@ export class ExecCredential {
     try {
       const program = await programOf(command, folder, environmentOf(exec)['PATH']);
       const answer = parsed(await run(exec, program, this.#timeoutMs, signal));
-      const token = textOf(answer, 'status', 'token');
+      const token = filledTextOf(answer, 'status', 'token');
       const credential = {
         token: token === undefined ? undefined : checkedToken(token, 'status.token'),
-        cert: textOf(answer, 'status', 'clientCertificateData'),
-        key: textOf(answer, 'status', 'clientKeyData'),
+        cert: filledTextOf(answer, 'status', 'clientCertificateData'),
+        key: filledTextOf(answer, 'status', 'clientKeyData'),
       };
       if (credential.token === undefined && credential.cert === undefined)
         throw new Error('it gave no credential');

@@ -14,6 +14,12 @@ export function textOf(value: unknown, ...path: readonly string[]): string | und
   return typeof found === 'string' ? found : undefined;
 }
 
+/** As where an empty text means that there is none. */
+export function filledTextOf(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = textOf(value, ...path);
+  return found === '' ? undefined : found;
+}
+
 export function numberOf(value: unknown, ...path: readonly string[]): number | undefined {
   const found = fieldOf(value, ...path);
   return typeof found === 'number' ? found : undefined;

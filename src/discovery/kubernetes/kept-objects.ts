@@ -22,7 +22,8 @@ export class KeptObjects<T> {
     const before = this.#objects.get(name);
     if (before !== undefined && isDeepStrictEqual(before, kept)) return 'same';
     const weight = this.#weight + this.#weigh(kept) - (before === undefined ? 0 : this.#weigh(before));
-    if (weight > this.#limit || this.#objects.size >= this.#limit) return 'full';
+    const size = this.#objects.size + (before === undefined ? 1 : 0);
+    if (weight > this.#limit || size > this.#limit) return 'full';
     this.#weight = weight;
     this.#objects.set(name, kept);
     return 'changed';

@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { Lexer, parse, Parser, YAMLError } from 'yaml';
+import { messageOf } from '../../runtime/errors.ts';
+import { isNoFile } from '../../runtime/file-fault.ts';
 import { printable } from '../../runtime/text.ts';
 import type { ApiAccess, AccessSource } from './access.ts';
 import { type Credential, ExecCredential } from './exec-credential.ts';
-import { fieldOf, flagOf, listOf, textOf } from './json.ts';
+import { fieldOf, filledTextOf, flagOf, listOf, textOf } from './json.ts';
 import { checkedToken, readText, readToken } from './small-text.ts';
 
 /** A much deeper text keeps the YAML library busy for long. */
@@ -23,15 +25,15 @@ export function kubectlFiles(environment: Readonly<Record<string, string | undef
 }
 
 /**
- * The current context of kubeconfig files. Of entries with the same name the first counts, as with kubectl.
- * Client certificates, tokens, token files and credential plugins (`exec`) work; `auth-provider`, passwords and
+ * The current context of kubeconfig files. Of entries with the same name the first counts, and of several files those that
+ * are there, as with kubectl. Client certificates, tokens, token files and credential plugins (`exec`) work; `auth-provider`, passwords and
  * `proxy-url` are refused.
  */
 export function kubeconfigAccess(paths: readonly string[]): AccessSource {
   const plugin = new ExecCredential();
   return async (isRefused, signal) => {
     if (isRefused) plugin.forget();
-    const files = await Promise.all(paths.map(readKubeconfig));
+    const files = await readKubeconfigs(paths);
     const current = files.map(({ value }) => textOf(value, 'current-context')).find((name) => name);
     const where = printable(paths.join(', '));
     if (current === undefined) throw new Error(`${where} has no current-context`);
@@ -45,6 +47,24 @@ export function kubeconfigAccess(paths: readonly string[]): AccessSource {
     }
     return accessOf(cluster, user, (exec) => plugin.get(exec, user.folder, signal));
   };
+}
+
+/** @throws Error also when none of them is there. */
+async function readKubeconfigs(paths: readonly string[]): Promise<readonly Entry[]> {
+  const read = await Promise.all(paths.map(readIfThere));
+  const files = read.flatMap((one) => (typeof one === 'string' ? [] : [one]));
+  if (files.length > 0) return files;
+  throw new Error(read.filter((one) => typeof one === 'string').join('; '));
+}
+
+/** @returns in words that it is not there. */
+async function readIfThere(path: string): Promise<Entry | string> {
+  try {
+    return await readKubeconfig(path);
+  } catch (error) {
+    if (isNoFile(error)) return messageOf(error);
+    throw error;
+  }
 }
 
 async function readKubeconfig(path: string): Promise<Entry> {
@@ -107,14 +127,14 @@ async function accessOf(
     tokenOf(user),
   ]);
   const exec = fieldOf(user.value, 'exec');
-  const own = exec === undefined ? { token, cert, key } : await run(exec);
+  const own = isEmpty(exec) ? { token, cert, key } : await run(exec);
   if (url.protocol === 'http:' && own.token !== undefined) {
     throw new Error(`a token goes over https alone, and the kubeconfig's server is http://${url.host}`);
   }
   if ((own.cert === undefined) !== (own.key === undefined)) {
     throw new Error('the kubeconfig has one of client-certificate and client-key: it needs both');
   }
-  const serverName = textOf(cluster.value, 'tls-server-name');
+  const serverName = filledTextOf(cluster.value, 'tls-server-name');
   return {
     url,
     ca,
@@ -125,14 +145,21 @@ async function accessOf(
 }
 
 function refuse({ value }: Entry, fields: readonly string[]): void {
-  const found = fields.find((field) => fieldOf(value, field) !== undefined);
+  const found = fields.find((field) => !isEmpty(fieldOf(value, field)));
   if (found !== undefined) throw new Error(`${found} of a kubeconfig is not supported`);
+}
+
+/** What counts as not there, as with kubectl. */
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
 }
 
 /** What stands in `FIELD-data` in base64, else in the file that `FIELD` names. */
 async function pemOf({ value, folder }: Entry, field: string): Promise<string | undefined> {
-  const data = textOf(value, `${field}-data`);
-  if (data !== undefined && data !== '') return Buffer.from(data, 'base64').toString('utf8');
+  const data = filledTextOf(value, `${field}-data`);
+  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8');
   const path = textOf(value, field);
   return path ? readText(resolve(folder, path)) : undefined;
 }

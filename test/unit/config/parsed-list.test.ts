@@ -50,16 +50,39 @@ for (const [name, text] of [
 test('mistakes in a large list are told with their lines, and it is read in pieces all the same', async () => {
   const twice = '- {Address: 10.0.0.1,\n   Port: 1,\n   Port: 2}\n';
   const { list, lengths } = await read(`${LARGE}- {Address: 10.0.0.1, Port: 0}\n${LARGE}${twice}${LARGE}`);
-  assert.ok(list.kind === 'invalid');
+  assert.ok(list.kind === 'invalid' && list.more === 1);
   const lines = LARGE.split('\n').length - 1;
   assert.deepEqual(
     list.mistakes.map(({ line, path, message }) => [line, path, message.replace(/.*(?=first)/, '')]),
-    [
-      [lines + 1, '[1000].Port', 'is 0, but must be an integer 1..65535'],
-      [2 * lines + 4, '[2001].Port', `first in line ${2 * lines + 3}`],
-    ],
+    [[lines + 1, '[1000].Port', 'is 0, but must be an integer 1..65535']],
   );
   assert.ok(Math.max(...lengths) < LARGE.length, lengths.join());
+  const later = (await read(`${LARGE}${LARGE}${twice}${LARGE}`)).list;
+  assert.ok(later.kind === 'invalid' && later.more === 0);
+  const [{ line, path, message } = assert.fail()] = later.mistakes;
+  assert.deepEqual([line, path], [2 * lines + 3, '[2000].Port']);
+  assert.match(message, new RegExp(`first in line ${2 * lines + 2}$`));
+});
+
+test('a large list of nothing but mistakes is read once, and its first piece with them twice', async () => {
+  const good = await read(`${LARGE}${LARGE}`);
+  const { list, pieces } = await read(`${LARGE}${LARGE.replaceAll('Port: 8000', 'Port: 0')}`);
+  assert.ok(list.kind === 'invalid');
+  assert.equal(list.mistakes.length + list.more, 1000);
+  assert.equal(list.mistakes[0]?.path, '[1000].Port');
+  assert.equal(pieces, good.pieces + 1);
+});
+
+test('where no list comes after many blank lines, that is seen soon', async () => {
+  for (const line of ['\n', ' \t\n', '---\n', '#\n', '\r\n']) {
+    const { list } = await read(`${line.repeat(200)}a: ${'b'.repeat(20_000)}`);
+    assert.equal(list.kind, 'invalid');
+  }
+});
+
+test('a large list with line ends of Windows is read in pieces', async () => {
+  const { list, pieces } = await read(`# fleet\n\n${LARGE}`.replaceAll('\n', '\r\n'));
+  assert.ok(list.kind === 'list' && list.items.length === 1000 && pieces > 2);
 });
 
 test('two documents are a mistake, however large', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -24,6 +24,9 @@ let lists: (readonly Found[])[];
 let leftOut: readonly string[];
 /** How often it waited for a file to stand still. */
 let settling: number;
+/** Whether such a wait ends only by {@link stands}, and those that do not have ended. */
+let holds: boolean;
+let held: (() => void)[];
 /** Whether all the time that a file may be read for is over at once. */
 let hangs: boolean;
 
@@ -36,6 +39,8 @@ beforeEach(() => {
   lists = [];
   leftOut = [];
   settling = 0;
+  holds = false;
+  held = [];
   hangs = false;
 });
 
@@ -49,7 +54,13 @@ function start(format: FileDiscovery['format'] = 'Plimsoll', at = path): void {
   const clock: Clock = {
     now: () => systemClock.now(),
     schedule: (milliseconds, callback) => {
-      if (milliseconds === SETTLE_MS) settling++;
+      if (milliseconds === SETTLE_MS) {
+        settling++;
+        if (holds) {
+          held.push(callback);
+          return () => undefined;
+        }
+      }
       if (milliseconds === READ_MS && hangs) {
         callback();
         return () => undefined;
@@ -80,6 +91,15 @@ async function last(what: readonly string[] | RegExp): Promise<void> {
   });
 }
 
+/** Until a change is waited for. */
+const isWaitedFor = (): Promise<boolean> => waitFor('a wait for the file', () => held.length > 0);
+
+/** The time that it is waited for is over. */
+async function stands(): Promise<void> {
+  await isWaitedFor();
+  held.shift()?.();
+}
+
 /** As something that does it right writes a file. */
 function replace(text: string): void {
   writeFileSync(`${path}.new`, text);
@@ -105,6 +125,65 @@ test('a list in the words of Servers, replaced by renaming and written in place'
   await last([]);
 });
 
+for (const [name, prepare] of [
+  ['at the start', () => undefined],
+  [
+    'where there was none',
+    async () => {
+      start();
+      await last(/there is no such file$/);
+    },
+  ],
+  [
+    'after one that was moved away',
+    async () => {
+      writeFileSync(path, TWO);
+      start();
+      await last(['10.0.0.1:8000', '10.0.0.2:8001']);
+      renameSync(path, `${path}~`);
+    },
+  ],
+  [
+    'after one that was removed',
+    async () => {
+      writeFileSync(path, TWO);
+      start();
+      await last(['10.0.0.1:8000', '10.0.0.2:8001']);
+      rmSync(path);
+      await last(/there is no such file$/);
+    },
+  ],
+] as const) {
+  test(`a file that is being created, ${name}, is read when it stands still`, async () => {
+    await prepare();
+    holds = true;
+    writeFileSync(path, ONE);
+    if (name === 'at the start') start();
+    await isWaitedFor();
+    writeFileSync(path, `${ONE}- {Address: 10.0.0.3, Port: 8000}\n`);
+    await stands();
+    await stands();
+    await last(['10.0.0.1:8000', '10.0.0.3:8000']);
+    assert.ok(
+      !told.some((of) => JSON.stringify(of) === '["10.0.0.1:8000"]'),
+      'the first half was never told',
+    );
+  });
+}
+
+test('half a character is half a file as well', async () => {
+  holds = true;
+  const bytes = Buffer.from(`${ONE}# \u00e4`);
+  writeFileSync(path, bytes.subarray(0, -1));
+  start();
+  await isWaitedFor();
+  writeFileSync(path, bytes);
+  await stands();
+  await stands();
+  await last(['10.0.0.1:8000']);
+  assert.equal(told.length, 1);
+});
+
 test('a file that is not there is waited for; one that goes is a failure', async () => {
   start();
   await last(/^\/backends\.yaml: cannot be read: there is no such file$/);
@@ -125,8 +204,31 @@ test('a ConfigMap that is swapped', async () => {
   symlinkSync(join('..data', 'backends.yaml'), path);
   start();
   await last(['10.0.0.1:8000']);
+  const before = settling;
   write('..2', TWO);
   await last(['10.0.0.1:8000', '10.0.0.2:8001']);
+  assert.equal(settling, before, 'it is whole');
+});
+
+test('a file that is renamed to its name is whole, also where there was none', async () => {
+  const put = async (text: string): Promise<void> => {
+    writeFileSync(`${path}.new`, text);
+    // a file system's clock may stand still for some milliseconds
+    await waitFor('another time', () => {
+      renameSync(`${path}.new`, `${path}.next`);
+      renameSync(`${path}.next`, `${path}.new`);
+      const { mtimeNs, ctimeNs } = statSync(`${path}.new`, { bigint: true });
+      return ctimeNs > mtimeNs;
+    });
+    renameSync(`${path}.new`, path);
+  };
+  start();
+  await last(/there is no such file$/);
+  await put(ONE);
+  await last(['10.0.0.1:8000']);
+  await put(TWO);
+  await last(['10.0.0.1:8000', '10.0.0.2:8001']);
+  assert.equal(settling, 0);
 });
 
 test('what is half written says where; a whole one follows', async () => {

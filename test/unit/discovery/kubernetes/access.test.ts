@@ -106,6 +106,61 @@ describe('a kubeconfig file', () => {
     assert.equal((await kubeconfigAccess([first, second])(false, signal)).token, 'first');
   });
 
+  test('of several files those that are not there are passed over, unless none is', async () => {
+    const there = kubeconfig({ user: { token: 'secret' } });
+    for (const paths of [
+      [there, '/nowhere'],
+      ['/nowhere', there],
+    ]) {
+      assert.equal((await kubeconfigAccess(paths)(false, signal)).token, 'secret');
+    }
+    await assert.rejects(
+      kubeconfigAccess(['/nowhere'])(false, signal),
+      /^Error: \/nowhere cannot be read: ENOENT/,
+    );
+    await assert.rejects(
+      kubeconfigAccess(['/nowhere', '/neither'])(false, signal),
+      /^Error: \/nowhere cannot be read: ENOENT.*; \/neither cannot be read: ENOENT/,
+    );
+    await assert.rejects(kubeconfigAccess([there, folder])(false, signal), /it is no regular file$/);
+    await assert.rejects(kubeconfigAccess(['/nowhere', write('a: [')])(false, signal), /is no YAML/);
+  });
+
+  for (const empty of [null, '', []]) {
+    test(`${JSON.stringify(empty)} is as nothing`, async () => {
+      const names = [
+        'auth-provider',
+        'username',
+        'password',
+        'as',
+        'as-uid',
+        'as-groups',
+        'exec',
+        'tokenFile',
+      ];
+      const pems = ['client-certificate', 'client-certificate-data', 'client-key', 'client-key-data'];
+      const user = {
+        ...Object.fromEntries([...names, ...pems].map((name) => [name, empty])),
+        token: 'secret',
+      };
+      const cluster = Object.fromEntries(
+        ['proxy-url', 'tls-server-name', 'certificate-authority', 'certificate-authority-data'].map(
+          (name) => [name, empty],
+        ),
+      );
+      const { url, ...rest } = await access({ user, cluster });
+      assert.equal(url.host, 'kube.example:6443');
+      assert.deepEqual(rest, {
+        ca: undefined,
+        cert: undefined,
+        key: undefined,
+        serverName: undefined,
+        insecure: false,
+        token: 'secret',
+      });
+    });
+  }
+
   test('where kubectl looks', () => {
     assert.deepEqual(kubectlFiles({ KUBECONFIG: '/a::/b', HOME: '/home/x' }), ['/a', '/b']);
     assert.deepEqual(kubectlFiles({ KUBECONFIG: '', HOME: '/home/x' }), ['/home/x/.kube/config']);
@@ -222,7 +277,7 @@ describe('a credential plugin', () => {
   test('a certificate; without a time of expiry it runs each time; a command beside the file', async () => {
     const runs = join(folder, 'more-runs');
     const path = plugin(
-      `echo >> ${runs}\n${credential({ clientCertificateData: 'CERT', clientKeyData: 'KEY' })}`,
+      `echo >> ${runs}\n${credential({ token: '', clientCertificateData: 'CERT', clientKeyData: 'KEY' })}`,
     );
     const source = kubeconfigAccess([
       kubeconfig({ user: { exec: { command: `./${path.split('/').at(-1) ?? ''}` } } }),
@@ -296,6 +351,11 @@ describe('a credential plugin', () => {
       /^Error: the credential plugin \S+: what it wrote is no JSON$/,
     ],
     ['gives nothing', () => plugin(credential({})), /it gave no credential/],
+    [
+      'gives empty texts',
+      () => plugin(credential({ token: '', clientCertificateData: '' })),
+      /it gave no credential/,
+    ],
     ['gives a bad token', () => plugin(credential({ token: 'a b' })), /status\.token must hold a token/],
     ['is not there', () => '/nowhere/plugin', /ENOENT/],
     ['has no name', () => '', /the credential plugin /],

@@ -137,10 +137,23 @@ describe('endpoints of slices', () => {
     ]);
     assert.deepEqual(told([], six), [['2001:db8::1'], []]);
     assert.deepEqual(told([], six, four)[0], ['10.0.0.1']);
+    const left = 'EndpointSlice s0 of FQDN: its endpoints are names, no IP addresses';
+    assert.deepEqual(told([], name, four), [['10.0.0.1'], [left]]);
+    assert.deepEqual(told([], name, six), [['2001:db8::1'], [left]]);
+    assert.deepEqual(told([], name), [[], [left]]);
     assert.deepEqual(told(['IPv4'], name), [
       [],
       ['EndpointSlice s0 of FQDN: its endpoints are names, no IP addresses'],
     ]);
+  });
+
+  test('slices of a type that there is not hide none of the others', () => {
+    const odd = keepSlice({ ports: [{ port: 1 }], endpoints: [{ addresses: ['10.0.0.9'] }] });
+    const all = new Map([['odd', odd], ...slices({ endpoints: [{ address: '10.0.0.1' }] })]);
+    assert.deepEqual(
+      foundInSlices(all, [], undefined).found.map(({ address }) => address),
+      ['10.0.0.1'],
+    );
   });
 
   test('addresses that are none, and zones of any length', () => {
