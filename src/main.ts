@@ -7,7 +7,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { Shell } from './commands/completion.ts';
 import { parseDuration } from './commands/duration.ts';
 import { examplesOf } from './commands/examples.ts';
-import type { ProbeFlags } from './commands/probe-target.ts';
+import type { ProbeOptions } from './commands/probe.ts';
 import { terminalKind } from './commands/terminal-kind.ts';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
 import { packageVersion } from './runtime/version.ts';
@@ -258,10 +258,6 @@ program
     process.exitCode = await replay({ ...options, file, group, picture, columns: columns() }, io);
   });
 
-interface ProbeOptions extends Omit<ProbeFlags, 'url'> {
-  readonly json: boolean;
-}
-
 program
   .command('probe')
   .description(
@@ -278,7 +274,7 @@ program
   .option('--key <file>', 'https: its key')
   .option('--insecure', 'https: take any certificate', false)
   .option('--json', 'print JSON', false)
-  .action(async (url: string, options: ProbeOptions) => {
+  .action(async (url: string, options: Omit<ProbeOptions, 'url'>) => {
     const { probe } = await import('./commands/probe.ts');
     process.exitCode = await probe({ ...options, url }, io);
   });

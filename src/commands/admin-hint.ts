@@ -29,8 +29,7 @@ export function adminHint(error: unknown, { protocol }: URL): string | undefined
   const { name, message } = error;
   const code = 'code' in error ? String(error.code) : '';
   // a server with TLS does not understand, and ends the connection
-  if (protocol === 'http:' && message === 'socket hang up')
-    return 'With Admin.Tls the URL begins with https';
+  if (protocol === 'http:' && message === 'socket hang up') return 'With Admin.Tls the URL begins with https';
   return ADDRESS.has(code) || name === 'TimeoutError' ? LISTEN : HINTS.get(code);
 }
 

@@ -48,9 +48,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   const view = readView(answered.pages);
   const told = await Promise.all(plimsoll.map((access, index) => askAgain(access, before[index])));
   const findings = merged([
-    ...told.flatMap((of, index) =>
-      of.kind === 'failed' ? [unasked(options.admin[index] ?? '', of)] : [],
-    ),
+    ...told.flatMap((of, index) => (of.kind === 'failed' ? [unasked(options.admin[index] ?? '', of)] : [])),
     ...diagnose(view, await plimsollOf(told, view)),
   ]);
   const { version, node } = view;

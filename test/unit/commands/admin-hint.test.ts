@@ -49,7 +49,9 @@ test('the hint goes behind the reason', () => {
 
 test('TLS on one side only, and an authority that nobody knows', async () => {
   const ca = await TestCa.create();
-  const secure = createSecure(await ca.issue({ ip: ['127.0.0.1'] }), (_request, response) => response.end('{}'));
+  const secure = createSecure(await ca.issue({ ip: ['127.0.0.1'] }), (_request, response) =>
+    response.end('{}'),
+  );
   const plain = createPlain((_request, response) => response.end('{}'));
   const [securePort, plainPort] = await Promise.all(
     [secure, plain].map(async (server) => {
