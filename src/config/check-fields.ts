@@ -53,15 +53,17 @@ function isMap(node: TreeNode): boolean {
 function checkMap(node: TreeNode, schema: z.ZodObject, report: ReportField): TreeNode {
   const fields = new Map(Object.entries<z.core.$ZodType>(schema.shape));
   const type = schema === component ? node.children.get('Type') : undefined;
-  if (type !== undefined && isForeignComponent(type.value)) {
-    const message = `is ${showValue(type.value)}, another component; ${COMPONENT_TYPE} is the only one that is supported`;
-    report(type.at, type.path, message);
-    return { ...node, value: {}, children: new Map() };
+  const foreign = type !== undefined && isForeignComponent(type.value) ? type : undefined;
+  if (foreign !== undefined) {
+    const message = `is ${showValue(foreign.value)}, another component; ${COMPONENT_TYPE} is the only one that is supported`;
+    report(foreign.at, foreign.path, message);
+    if (!hasConfigOfOurs(node)) return { ...node, value: {}, children: new Map() };
   }
   const children = new Map<string, TreeNode>();
   for (const [key, child] of meantChildren(node, [...fields.keys()], report)) {
     const field = fields.get(key);
-    children.set(key, field === undefined ? child : checkNode(child, field, report));
+    const isKept = field === undefined || child === foreign;
+    children.set(key, isKept ? child : checkNode(child, field, report));
   }
   for (const [key, field] of fields) {
     const issue = children.has(key) ? undefined : firstIssue(field, undefined);
@@ -119,6 +121,12 @@ function unknownKey(key: string, meant: string | undefined, known: readonly stri
 /** Whether a Type names another component, of whose fields nothing is known, and is no slip in the name of ours. */
 function isForeignComponent(type: unknown): boolean {
   return typeof type === 'string' && type !== COMPONENT_TYPE && nearest(type, [COMPONENT_TYPE]) === undefined;
+}
+
+/** Whether ours is meant, whatever the Type says. */
+function hasConfigOfOurs(component: TreeNode): boolean {
+  const config = component.children.get('Config')?.children;
+  return config !== undefined && ['MetricCollector', 'Scheduler'].some((key) => config.has(key));
 }
 
 type Issue = z.core.$ZodIssue;
