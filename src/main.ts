@@ -9,6 +9,7 @@ import { parseDuration } from './commands/duration.ts';
 import { examplesOf } from './commands/examples.ts';
 import type { ProbeOptions } from './commands/probe.ts';
 import { terminalKind } from './commands/terminal-kind.ts';
+import { checkHelp, checkNeeded, must } from './commands/usage-errors.ts';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
 import { packageVersion } from './runtime/version.ts';
 
@@ -32,7 +33,8 @@ const program = new Command('plimsoll')
   .description('Load-aware xDS control plane for LLM inference fleets behind Envoy.')
   .version(packageVersion(), '-V, --version')
   .exitOverride()
-  .showHelpAfterError('(--help says more)');
+  .showHelpAfterError('(--help says more)')
+  .hook('preAction', (_, command) => checkNeeded(command));
 
 const adminUrl = (): Option =>
   new Option('--admin <url>', 'where Plimsoll has its Admin.Listen').default('http://127.0.0.1:9090');
@@ -61,7 +63,7 @@ function columns(): number | undefined {
 }
 
 const configFile = (): Option =>
-  new Option('--config <file>', 'the configuration, YAML or JSON (required)').makeOptionMandatory();
+  must(new Option('--config <file>', 'the configuration, YAML or JSON (required)'));
 
 program
   .command('serve')
@@ -347,6 +349,7 @@ function parsePort(text: string): number {
 }
 
 try {
+  checkHelp(program, process.argv.slice(2));
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
