@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INTERVAL_MS } from '../core/limits.ts';
 import { isSecret } from './fields.ts';
 import { hideValue, type Path, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';
@@ -139,7 +140,14 @@ function firstIssue(schema: z.core.$ZodType, value: unknown): Issue | undefined 
 function wrong(issue: Issue, { path, value }: TreeNode, isHidden: boolean): string {
   const subject = path.length === 0 ? 'the file is' : 'is';
   const shown = isHidden ? hideValue(value) : showValue(value);
-  return `${subject} ${shown}, but must be ${issue.message}${advice(issue, value)}`;
+  return `${subject} ${shown}, but must be ${issue.message}${advice(issue, value)}${shortInterval(path, value)}`;
+}
+
+/** A field of its own is for what is below a second. */
+function shortInterval(path: Path, value: unknown): string {
+  if (path.at(-1) !== 'Interval' || typeof value !== 'number' || !(value > 0 && value < 1)) return '';
+  const milliseconds = Math.max(INTERVAL_MS.min, Math.min(INTERVAL_MS.max, Math.round(value * 1000)));
+  return `; below a second write IntervalMilliseconds: ${milliseconds} in its place`;
 }
 
 function advice(issue: Issue, value: unknown): string {
