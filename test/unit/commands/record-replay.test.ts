@@ -277,6 +277,11 @@ test('what is cut off, damaged or foreign: the good part with a warning, or a cl
     assert.equal(exit, 64);
     assert.match(err, expected);
   }
+  const directory = await run({ file: folder });
+  assert.deepEqual(
+    [directory.exit, directory.err],
+    [64, 'plimsoll replay: FOLDER is no recording: it is a directory\n'],
+  );
   const absent = await run({ file: join(folder, 'absent') });
   assert.deepEqual(
     [absent.exit, absent.err],
