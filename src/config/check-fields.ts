@@ -125,8 +125,8 @@ function isForeignComponent(type: unknown): boolean {
 }
 
 /** Whether ours is meant, whatever the Type says. */
-function hasConfigOfOurs(component: TreeNode): boolean {
-  const config = component.children.get('Config')?.children;
+function hasConfigOfOurs({ children }: TreeNode): boolean {
+  const config = children.get('Config')?.children;
   return config !== undefined && ['MetricCollector', 'Scheduler'].some((key) => config.has(key));
 }
 
