@@ -7,8 +7,9 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { Shell } from './commands/completion.ts';
 import { parseDuration } from './commands/duration.ts';
 import { examplesOf } from './commands/examples.ts';
-import type { ProbeFlags } from './commands/probe-target.ts';
+import type { ProbeOptions } from './commands/probe.ts';
 import { terminalKind } from './commands/terminal-kind.ts';
+import { checkHelp, checkNeeded, must } from './commands/usage-errors.ts';
 import { EXIT, PlimsollError } from './runtime/errors.ts';
 import { packageVersion } from './runtime/version.ts';
 
@@ -32,7 +33,8 @@ const program = new Command('plimsoll')
   .description('Load-aware xDS control plane for LLM inference fleets behind Envoy.')
   .version(packageVersion(), '-V, --version')
   .exitOverride()
-  .showHelpAfterError('(--help says more)');
+  .showHelpAfterError('(--help says more)')
+  .hook('preAction', (_, command) => checkNeeded(command));
 
 const adminUrl = (): Option =>
   new Option('--admin <url>', 'where Plimsoll has its Admin.Listen').default('http://127.0.0.1:9090');
@@ -61,7 +63,7 @@ function columns(): number | undefined {
 }
 
 const configFile = (): Option =>
-  new Option('--config <file>', 'the configuration, YAML or JSON (required)').makeOptionMandatory();
+  must(new Option('--config <file>', 'the configuration, YAML or JSON (required)'));
 
 program
   .command('serve')
@@ -258,10 +260,6 @@ program
     process.exitCode = await replay({ ...options, file, group, picture, columns: columns() }, io);
   });
 
-interface ProbeOptions extends Omit<ProbeFlags, 'url'> {
-  readonly json: boolean;
-}
-
 program
   .command('probe')
   .description(
@@ -278,7 +276,7 @@ program
   .option('--key <file>', 'https: its key')
   .option('--insecure', 'https: take any certificate', false)
   .option('--json', 'print JSON', false)
-  .action(async (url: string, options: ProbeOptions) => {
+  .action(async (url: string, options: Omit<ProbeOptions, 'url'>) => {
     const { probe } = await import('./commands/probe.ts');
     process.exitCode = await probe({ ...options, url }, io);
   });
@@ -351,6 +349,7 @@ function parsePort(text: string): number {
 }
 
 try {
+  checkHelp(program, process.argv.slice(2));
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {

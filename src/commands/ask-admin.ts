@@ -3,6 +3,7 @@ import { get as httpsGet } from 'node:https';
 import { messageOf } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import type { AdminAccess } from './admin-access.ts';
+import { adminHint } from './admin-hint.ts';
 
 export interface AskLimits {
   /** For the whole answer. */
@@ -17,7 +18,12 @@ const TEXT_MAX = 1000;
 export type AdminAnswer =
   /** `body`: JSON with every text in it printable and cut; undefined: it was none. */
   | { readonly kind: 'answer'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'unreachable'; readonly reason: string };
+  | {
+      readonly kind: 'unreachable';
+      readonly reason: string;
+      /** What to do about it, as of Plimsoll's; undefined: the reason says it. */
+      readonly hint: string | undefined;
+    };
 
 /**
  * Gets a page of the admin address.
@@ -30,7 +36,11 @@ export async function askAdmin(access: AdminAccess, path: string, limits = LIMIT
     return { kind: 'answer', status, body: parseAnswer(text) };
   } catch (error) {
     const late = `no whole answer within ${limits.milliseconds / 1000} s`;
-    return { kind: 'unreachable', reason: signal.aborted ? late : printable(reasonOf(error)) };
+    return {
+      kind: 'unreachable',
+      reason: signal.aborted ? late : printable(reasonOf(error)),
+      hint: adminHint(signal.aborted ? signal.reason : error, access.url),
+    };
   }
 }
 
@@ -103,5 +113,7 @@ export function reasonOf(error: unknown): string {
   // a name that stands for several addresses, none of which answers
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
   const message = messageOf(error);
+  // OpenSSL's own message has numbers and places in its source around that
+  if (message.includes('wrong version number')) return 'it answered without TLS';
   return message === 'aborted' ? 'the connection ended before the answer did' : message;
 }

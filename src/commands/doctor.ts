@@ -48,9 +48,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   const view = readView(answered.pages);
   const told = await Promise.all(plimsoll.map((access, index) => askAgain(access, before[index])));
   const findings = merged([
-    ...told.flatMap((of, index) =>
-      of.kind === 'failed' ? [unasked(options.admin[index] ?? '', of.reason)] : [],
-    ),
+    ...told.flatMap((of, index) => (of.kind === 'failed' ? [unasked(options.admin[index] ?? '', of)] : [])),
     ...diagnose(view, await plimsollOf(told, view)),
   ]);
   const { version, node } = view;
@@ -87,7 +85,7 @@ async function readFlags({ envoyAdmin, admin, ca, bearerTokenFile }: DoctorOptio
 
 type Told =
   | { readonly kind: 'states'; readonly states: ReplicaStates }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | (ReadState & { readonly kind: 'failed' });
 
 async function askAgain(access: AdminAccess, before: ReadState | undefined): Promise<Told> {
   if (before?.kind !== 'state') return before ?? { kind: 'failed', reason: 'was not asked' };
@@ -106,10 +104,9 @@ async function plimsollOf(
   return plimsollView(replicas, { node, wanted: new Set(clusters.map(({ serviceName }) => serviceName)) });
 }
 
-function unasked(admin: string, reason: string): Finding {
+function unasked(admin: string, { reason, hint }: ReadState & { readonly kind: 'failed' }): Finding {
   return new Judge('plimsoll', {}).error({
     is: `${printable(admin)} ${reason}`,
-    shouldBe: "Plimsoll's Admin.Listen",
-    why: 'Versions, names of groups and EnvoyLbPolicy are not compared.',
+    why: `${hint === undefined ? '' : `${hint}. `}Versions, names of groups and EnvoyLbPolicy are not compared.`,
   });
 }

@@ -3,6 +3,7 @@ import { nearest } from '../config/nearest.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { type AdminFlags, readAccess } from './admin-access.ts';
+import { withHint } from './admin-hint.ts';
 import { type AdminAnswer, askAdmin, errorIn } from './ask-admin.ts';
 import { explainText } from './explain-text.ts';
 import { namesIn, wrongInExplanation } from './explanation-shape.ts';
@@ -64,9 +65,7 @@ function readAnswer(answer: AdminAnswer, options: ExplainOptions): Read {
   const admin = printable(options.admin);
   const failed = (reason: string): Read => ({ kind: 'refused', reason, exit: EXIT.failed });
   if (answer.kind === 'unreachable') {
-    return failed(
-      `${admin} cannot be asked: ${answer.reason}. Plimsoll's Admin.Listen goes into --admin URL`,
-    );
+    return failed(`${admin} cannot be asked: ${withHint(answer.reason, answer.hint)}`);
   }
   const { status, body } = answer;
   if (status === 404) {

@@ -10,11 +10,18 @@ import { wrongInState } from './state-check.ts';
 
 export type ReadState =
   | { readonly kind: 'state'; readonly state: State }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** What to do about it; undefined: the reason says it. */
+      readonly hint?: string | undefined;
+    };
 
 export async function readState(access: AdminAccess): Promise<ReadState> {
   const answer = await askAdmin(access, '/state');
-  if (answer.kind === 'unreachable') return { kind: 'failed', reason: `cannot be asked: ${answer.reason}` };
+  if (answer.kind === 'unreachable') {
+    return { kind: 'failed', reason: `cannot be asked: ${answer.reason}`, hint: answer.hint };
+  }
   if (answer.status !== 200) {
     return { kind: 'failed', reason: `answered ${answer.status}: ${errorIn(answer)}` };
   }

@@ -1,5 +1,6 @@
 import type { Engine, Metric } from '../collect/engines/engine.ts';
 import type { Families } from '../collect/exposition.ts';
+import type { LeanVerdict } from '../collect/lean-comparison.ts';
 import { leanBase } from '../collect/lean-path.ts';
 import type { MetricSet } from '../collect/metric-set.ts';
 import { readMetric } from '../collect/metric-values.ts';
@@ -41,7 +42,8 @@ export interface ProbedPage {
   /** undefined: none that is known. */
   readonly engine: Engine | undefined;
   readonly full: PageTime;
-  readonly lean: PageTime | { readonly refused: string };
+  /** `unclear`: why it cannot be told this time. */
+  readonly lean: PageTime | { readonly refused: string } | { readonly unclear: string };
   /** undefined: the engine sleeps. */
   readonly sample: Sample | undefined;
   readonly percentage: boolean;
@@ -52,7 +54,7 @@ export type Probed =
   | ProbedPage
   | { readonly kind: 'failure'; readonly path: string; readonly failure: CollectFailure };
 
-/** How often a page is fetched for its time; the shortest counts. */
+/** How often a page is fetched for its time, of which the shortest counts, and compared at most. */
 const TIMES = 3;
 
 /** Fetches a page as the collector does, a few times: a new connection is part of the first one's time. */
@@ -104,13 +106,24 @@ async function leanOf(
   deadline: () => AbortSignal,
 ): Promise<ProbedPage['lean']> {
   if (leanBase(settings) === undefined) return { refused: 'the path has a query' };
-  const verdict = await scrape.compare(deadline());
+  const verdict = await compared(scrape, deadline);
   if (verdict === undefined) return { refused: 'there is no sample to compare' };
-  if (verdict.kind !== 'lean') return { refused: verdict.reason };
+  if (verdict.kind === 'unclear') return { unclear: verdict.reason };
+  if (verdict.kind === 'full') return { refused: verdict.reason };
   const { page, time } = await timed(() => scrape.read(deadline()));
   return page.kind === 'page' && page.lean
     ? time
     : { refused: scrape.lost ?? 'it did not come a second time' };
+}
+
+/** On a busy server values move between the pages: what is unclear is tried again, as the collector does. */
+async function compared(scrape: Scrape, deadline: () => AbortSignal): Promise<LeanVerdict | undefined> {
+  let verdict = await scrape.compare(deadline());
+  for (let time = 1; time < TIMES && verdict?.kind === 'unclear'; time++) {
+    await scrape.read(deadline());
+    verdict = (await scrape.compare(deadline())) ?? verdict;
+  }
+  return verdict;
 }
 
 /** The last one and the shortest time, or the first one that fails. */

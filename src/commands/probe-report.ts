@@ -77,7 +77,7 @@ export function probeJson(report: ProbeReport): unknown {
     engine: engine && { name: engine.name, product: engine.product, source: engine.source },
     page: page.full,
     lean: page.lean,
-    costOfCoreAtMost: costOf('refused' in page.lean ? page.full : page.lean, intervalSeconds),
+    costOfCoreAtMost: costOf(readPage(page), intervalSeconds),
     asleep: page.sample === undefined,
     sample: page.sample,
     metrics: page.metrics,
@@ -118,11 +118,17 @@ function metricText({ name, found, missing, problem }: ProbedMetric): string {
 }
 
 function leanText(lean: ProbedPage['lean']): string {
+  if ('unclear' in lean) return `not told: ${lean.unclear}; values may have moved meanwhile, try again`;
   return 'refused' in lean ? `no: ${lean.refused}` : `yes: ${size(lean)}`;
 }
 
-function costText({ full, lean }: ProbedPage, intervalSeconds: number): string {
-  const load = costOf('refused' in lean ? full : lean, intervalSeconds);
+/** What a collector reads of it, as far as it is told. */
+function readPage({ full, lean }: ProbedPage): PageTime {
+  return 'bytes' in lean ? lean : full;
+}
+
+function costText(page: ProbedPage, intervalSeconds: number): string {
+  const load = costOf(readPage(page), intervalSeconds);
   return `at most ${percent(load)} of a core of the engine, once in ${intervalSeconds} s (${COST_BOUND})`;
 }
 

@@ -6,9 +6,11 @@ import { parseConfiguration } from '../config/load.ts';
 import type { ConfigurationInput } from '../config/schema.ts';
 import type { Backend } from '../core/model/backend.ts';
 import type { CollectSettings } from '../core/model/collect-settings.ts';
+import { INTERVAL_MS, INTERVAL_SECONDS, TIMEOUT_SECONDS } from '../core/limits.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
 import { printable } from '../runtime/text.ts';
+import { wrongInFiles } from './probe-files.ts';
 
 /** What the command line says of how a page is to be fetched. */
 export interface ProbeFlags {
@@ -43,12 +45,15 @@ const EXTENSION = 'probe';
 const USUAL_PORTS = { http: 80, https: 443 } as const;
 
 /**
- * Where to look, from the command line; a host name is looked up.
+ * Where to look, from the command line; files that it names are read, a host name is looked up.
  * @throws PlimsollError `usage` for what cannot be meant, `io` for a name that cannot be looked up
  */
 export async function probeTarget(flags: ProbeFlags): Promise<ProbeTarget> {
   const named = ENGINES.find(({ name }) => name === flags.engine);
   const { scheme, host, port, page } = parseUrl(flags.url, named);
+  const headers = Object.fromEntries(flags.header.map(parseHeader));
+  const wrong = wrongInTimes(flags) ?? wrongInTls(flags, scheme) ?? (await wrongInFiles(flags));
+  if (wrong !== undefined) throw usage(wrong);
   const address = isIP(host) === 0 ? await addressOf(host) : host;
   const paths = (named === undefined ? ENGINES : [named]).map(({ path }) => path);
   return {
@@ -64,7 +69,7 @@ export async function probeTarget(flags: ProbeFlags): Promise<ProbeTarget> {
         Scheme: scheme,
         // over TLS it is also the name in the certificate
         ...(isIP(host) === 0 && (host !== 'localhost' || scheme === 'https') ? { Host: host } : {}),
-        ...(flags.header.length === 0 ? {} : { Headers: Object.fromEntries(flags.header.map(parseHeader)) }),
+        ...(flags.header.length === 0 ? {} : { Headers: headers }),
         ...(flags.bearerTokenFile === undefined ? {} : { BearerTokenFile: flags.bearerTokenFile }),
         ...tlsBlock(flags),
       },
@@ -155,6 +160,30 @@ function parseUrl(text: string, engine: Engine | undefined): Target {
     port: saysPort ? Number(url.port || usual) : (engine?.port ?? usual),
     page: url.pathname + url.search,
   };
+}
+
+function wrongInTimes({ interval, timeout }: ProbeFlags): string | undefined {
+  const { min, max } = INTERVAL_SECONDS;
+  const milliseconds = Math.round(interval * 1000);
+  const isInterval =
+    interval < 1
+      ? milliseconds >= INTERVAL_MS.min && milliseconds <= INTERVAL_MS.max
+      : Number.isInteger(interval) && interval <= max;
+  if (!isInterval) {
+    const short = `${INTERVAL_MS.min / 1000}..${INTERVAL_MS.max / 1000}`;
+    return `--interval must be an integer ${min}..${max} or a number ${short}, is ${interval}`;
+  }
+  if (timeout >= TIMEOUT_SECONDS.min && timeout <= TIMEOUT_SECONDS.max) return undefined;
+  return `--timeout must be an integer ${TIMEOUT_SECONDS.min}..${TIMEOUT_SECONDS.max}, is ${timeout}`;
+}
+
+function wrongInTls({ ca, cert, key, insecure }: ProbeFlags, scheme: Target['scheme']): string | undefined {
+  const given = Object.entries({ ca, cert, key, insecure: insecure || undefined })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => `--${name}`);
+  if (scheme === 'http' && given.length > 0) return `${given[0]} is for TLS: the URL must begin with https`;
+  if (cert !== undefined && key === undefined) return '--cert needs --key beside it';
+  return key !== undefined && cert === undefined ? '--key needs --cert beside it' : undefined;
 }
 
 function usage(message: string): PlimsollError {

@@ -1,26 +1,41 @@
 import { ENGINES } from '../collect/engines/catalogue.ts';
-import { EXIT } from '../runtime/errors.ts';
+import { EXIT, PlimsollError } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { probeHint } from './probe-hint.ts';
 import { type Probed, type ProbedPage, probePage } from './probe-page.ts';
 import { probeJson, probeText, warningsOf } from './probe-report.ts';
 import { type ProbeFlags, type ProbeTarget, probeTarget, settingsOf, withPage } from './probe-target.ts';
 
+export interface ProbeOptions extends ProbeFlags {
+  readonly json: boolean;
+}
+
+interface ProbeIo {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
 type FailedPage = Probed & { readonly kind: 'failure' };
 
 /**
  * Fetches one metrics page as the collector would, and prints what it found and the configuration for it.
- * @returns the exit code: `failed` when there is no page, or no sample on it for the scorers that its engine has
- * @throws PlimsollError `usage`, `io`
+ * @returns the exit code: `failed` when there is no page, or no sample on it for the scorers that its engine has;
+ * `usage` for arguments and files that cannot be used
  */
-export async function probe(
-  flags: ProbeFlags & { readonly json: boolean },
-  io: { readonly out: (text: string) => void; readonly err: (text: string) => void },
-): Promise<number> {
+export async function probe(flags: ProbeOptions, io: ProbeIo): Promise<number> {
+  try {
+    return await run(flags, io);
+  } catch (error) {
+    if (!(error instanceof PlimsollError)) throw error;
+    io.err(`plimsoll probe: ${error.message}\n`);
+    return error.code === 'usage' ? EXIT.usage : EXIT.failed;
+  }
+}
+
+async function run(flags: ProbeOptions, io: ProbeIo): Promise<number> {
   if (flags.engine !== 'Auto' && !ENGINES.some(({ name }) => name === flags.engine)) {
     const known = ['Auto', ...ENGINES.map(({ name }) => name)].join(', ');
-    io.err(`plimsoll probe: --engine must be one of ${known}, is ${printable(flags.engine, 60)}\n`);
-    return EXIT.usage;
+    throw new PlimsollError('usage', `--engine must be one of ${known}, is ${printable(flags.engine, 60)}`);
   }
   const target = await probeTarget(flags);
   const { page, failures } = await probeAll(target, flags.engine);

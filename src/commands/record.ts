@@ -3,6 +3,7 @@ import { type Clock, sleep, unixMs } from '../runtime/clock.ts';
 import { EXIT, PlimsollError } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { type AdminAccess, type AdminFlags, readAccess } from './admin-access.ts';
+import { adminHint, withHint } from './admin-hint.ts';
 import { reasonOf } from './ask-admin.ts';
 import { clockFace } from './duration.ts';
 import { readLine } from './recording-shape.ts';
@@ -117,16 +118,18 @@ class Recorder {
 
   async #connection(end: AbortSignal): Promise<void> {
     let reason = 'the control plane ended the connection';
+    let hint: string | undefined;
     try {
       for await (const line of sampleLines(this.#access, end)) await this.#take(line);
     } catch (error) {
       if (error instanceof PlimsollError && error.code !== 'protocol') throw error;
       reason = printable(reasonOf(error));
+      hint = adminHint(error, this.#access.url);
     }
     if (end.aborted) return;
     if (this.#writer === undefined) {
       const admin = printable(this.#options.admin);
-      throw new PlimsollError('io', `${admin} cannot be recorded: ${reason}`);
+      throw new PlimsollError('io', `${admin} cannot be recorded: ${withHint(reason, hint)}`);
     }
     this.#lost ??= { atMs: this.#io.clock.now(), reason };
   }

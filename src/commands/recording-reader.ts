@@ -60,6 +60,8 @@ async function openFile(path: string): Promise<ReadStream> {
     await handle.close();
     if (bytesRead === 2 && magic[0] === 0x1f && magic[1] === 0x8b) return createReadStream(path);
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EISDIR')
+      throw new PlimsollError('usage', `${printable(path)} is no recording: ${fileFault(error)}`);
     throw new PlimsollError('io', `${printable(path)} cannot be read: ${fileFault(error)}`);
   }
   throw new PlimsollError('usage', `${printable(path)} is no recording: it is not compressed with gzip`);

@@ -1,12 +1,13 @@
 import { App } from '../app.ts';
 import { formatMistakes, loadConfiguration } from '../config/load.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { EXIT, messageOf, PlimsollError } from '../runtime/errors.ts';
+import { EXIT, PlimsollError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/log.ts';
 import { switchLevel } from '../runtime/switch-level.ts';
 import { printable } from '../runtime/text.ts';
 import { ConfigReloader } from './config-reloader.ts';
 import { rehearse } from './rehearsal.ts';
+import { startFault } from './start-fault.ts';
 
 /** How long the last log lines may take to be written. */
 const LAST_LINES_MS = 2_000;
@@ -51,7 +52,7 @@ export async function serve(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof PlimsollError)) throw error;
-    log.fatal(printable(messageOf(error), 2000));
+    log.fatal(printable(startFault(error), 2000));
     return EXIT.failed;
   } finally {
     endSoon();

@@ -3,6 +3,7 @@ import type { State, StateChange } from '../admin/state-shape.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { printable } from '../runtime/text.ts';
 import type { AdminAccess } from './admin-access.ts';
+import { adminHint, withHint } from './admin-hint.ts';
 import { parseAnswer, reasonOf } from './ask-admin.ts';
 import { eventsOf } from './event-stream.ts';
 import { wrongInChange, wrongInState } from './state-check.ts';
@@ -72,7 +73,9 @@ export class TopFeed {
       }
       return 'the control plane ended the connection';
     } catch (error) {
-      return printable(reasonOf(error));
+      const reason = printable(reasonOf(error));
+      // whoever has told something is where he is asked
+      return this.#view.state === undefined ? withHint(reason, adminHint(error, this.#access.url)) : reason;
     }
   }
 

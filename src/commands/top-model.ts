@@ -90,15 +90,20 @@ function chosen(model: TopModel, character: string): TopModel {
     case 'b':
       return { ...model, tab: 'backends', scroll: 0 };
     case 's':
-      return { ...model, tab: 'sidecars', scroll: 0 };
+      return thereAndBack(model, 'sidecars');
     case 'w':
-      return { ...model, tab: 'warnings', scroll: 0 };
+      return thereAndBack(model, 'warnings');
     case 'h':
     case '?':
-      return { ...model, tab: model.tab === 'help' ? 'backends' : 'help', scroll: 0 };
+      return thereAndBack(model, 'help');
     default:
       return model;
   }
+}
+
+/** The key that leads to a tab leads back from it. */
+function thereAndBack(model: TopModel, tab: TopTab): TopModel {
+  return { ...model, tab: model.tab === tab ? 'backends' : tab, scroll: 0 };
 }
 
 function typed(model: TopModel, { name = '', sequence = '', ctrl }: Key): TopModel {

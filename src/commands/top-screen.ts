@@ -24,6 +24,7 @@ const RESTART_TOLD_MS = 30_000;
 
 const HELP = [
   'b backends   s sidecars   w warnings with what to do   ? this help   q quit',
+  's, w or ? once more leads back, as b does',
   'tab, shift-tab   the next server group, the one before',
   '← →   sort by another column        r   the other way round',
   '/   filter: words of name, health, reason or failure; enter keeps it, escape ends it',
@@ -195,6 +196,7 @@ function footer(
     total > room && room > 0 ? `${from + 1} to ${Math.min(total, from + room)} of ${total}   ` : '';
   const filter = model.filter === '' ? '' : `filter: ${model.filter}   `;
   const which = groups > 1 ? `group ${Math.min(model.group + 1, groups)} of ${groups} (tab)   ` : '';
-  const [line = ''] = wrapped([`${which}${filter}${place}${KEYS[0]}`, ...KEYS.slice(1)], columns);
+  const [first = '', ...others] = model.tab === 'backends' ? KEYS : ['b backends', ...KEYS];
+  const [line = ''] = wrapped([`${which}${filter}${place}${first}`, ...others], columns);
   return line;
 }

@@ -3,6 +3,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { type AdminAccess, type AdminFlags, readAccess } from './admin-access.ts';
+import { withHint } from './admin-hint.ts';
 import { askAdmin, errorIn } from './ask-admin.ts';
 import { wrongInState } from './state-check.ts';
 import { Terminal, type TerminalInput, type TerminalOutput } from './terminal.ts';
@@ -57,7 +58,7 @@ async function once(access: AdminAccess, options: TopOptions, io: TopIo): Promis
     return EXIT.failed;
   };
   if (answer.kind === 'unreachable') {
-    return failed(`cannot be asked: ${answer.reason}. Plimsoll's Admin.Listen goes into --admin URL`);
+    return failed(`cannot be asked: ${withHint(answer.reason, answer.hint)}`);
   }
   if (answer.status !== 200) return failed(`answered ${answer.status}: ${errorIn(answer)}`);
   const wrong = wrongInState(answer.body);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INTERVAL_MS } from '../core/limits.ts';
 import { isSecret } from './fields.ts';
 import { hideValue, type Path, showValue } from './mistake.ts';
 import { nearest } from './nearest.ts';
@@ -53,15 +54,17 @@ function isMap(node: TreeNode): boolean {
 function checkMap(node: TreeNode, schema: z.ZodObject, report: ReportField): TreeNode {
   const fields = new Map(Object.entries<z.core.$ZodType>(schema.shape));
   const type = schema === component ? node.children.get('Type') : undefined;
-  if (type !== undefined && isForeignComponent(type.value)) {
-    const message = `is ${showValue(type.value)}, another component; ${COMPONENT_TYPE} is the only one that is supported`;
-    report(type.at, type.path, message);
-    return { ...node, value: {}, children: new Map() };
+  const foreign = type !== undefined && isForeignComponent(type.value) ? type : undefined;
+  if (foreign !== undefined) {
+    const message = `is ${showValue(foreign.value)}, another component; ${COMPONENT_TYPE} is the only one that is supported`;
+    report(foreign.at, foreign.path, message);
+    if (!hasConfigOfOurs(node)) return { ...node, value: {}, children: new Map() };
   }
   const children = new Map<string, TreeNode>();
   for (const [key, child] of meantChildren(node, [...fields.keys()], report)) {
     const field = fields.get(key);
-    children.set(key, field === undefined ? child : checkNode(child, field, report));
+    const isKept = field === undefined || child === foreign;
+    children.set(key, isKept ? child : checkNode(child, field, report));
   }
   for (const [key, field] of fields) {
     const issue = children.has(key) ? undefined : firstIssue(field, undefined);
@@ -121,6 +124,12 @@ function isForeignComponent(type: unknown): boolean {
   return typeof type === 'string' && type !== COMPONENT_TYPE && nearest(type, [COMPONENT_TYPE]) === undefined;
 }
 
+/** Whether ours is meant, whatever the Type says. */
+function hasConfigOfOurs({ children }: TreeNode): boolean {
+  const config = children.get('Config')?.children;
+  return config !== undefined && ['MetricCollector', 'Scheduler'].some((key) => config.has(key));
+}
+
 type Issue = z.core.$ZodIssue;
 
 /** A value may break several checks of one rule: the rule is said once. */
@@ -131,7 +140,14 @@ function firstIssue(schema: z.core.$ZodType, value: unknown): Issue | undefined 
 function wrong(issue: Issue, { path, value }: TreeNode, isHidden: boolean): string {
   const subject = path.length === 0 ? 'the file is' : 'is';
   const shown = isHidden ? hideValue(value) : showValue(value);
-  return `${subject} ${shown}, but must be ${issue.message}${advice(issue, value)}`;
+  return `${subject} ${shown}, but must be ${issue.message}${advice(issue, value)}${shortInterval(path, value)}`;
+}
+
+/** A field of its own is for what is below a second. */
+function shortInterval(path: Path, value: unknown): string {
+  if (path.at(-1) !== 'Interval' || typeof value !== 'number' || !(value > 0 && value < 1)) return '';
+  const milliseconds = Math.max(INTERVAL_MS.min, Math.min(INTERVAL_MS.max, Math.round(value * 1000)));
+  return `; below a second write IntervalMilliseconds: ${milliseconds} in its place`;
 }
 
 function advice(issue: Issue, value: unknown): string {

@@ -151,7 +151,7 @@ function checkLocality({ children }: TreeNode, report: Report): void {
   }
   const servers = items(children.get('Servers'));
   if (servers.length > 0 && servers.every((server) => !server.children.has('Zone'))) {
-    report(locality, 'is "Prefer", but no server says its Zone');
+    report(locality, 'is "Prefer", but no server says its Zone: write it into Servers[].Zone');
   }
 }
 

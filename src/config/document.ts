@@ -87,10 +87,39 @@ const TAB = 'a tab in the indentation, but YAML is indented by spaces';
 /** Where the YAML library quotes the document; the place is told anyway, and what stands there may be a secret. */
 const QUOTING = /(?<=token in YAML stream|header includes extra characters): [^]*$/;
 
+/** What the YAML library says in words of the specification, in others. */
+const PLAINLY: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/^Flow sequence must end with a \]/, 'a list that [ begins is not closed'],
+  [/^Flow map must end with a \}/, 'a map that { begins is not closed'],
+  [
+    /^Flow sequence in block collection .*/,
+    'a list that [ begins is not closed before here, or this line is indented no more than its key',
+  ],
+  [
+    /^Flow map in block collection .*/,
+    'a map that { begins is not closed before here, or this line is indented no more than its key',
+  ],
+  [/^Unexpected flow-seq-end token in YAML stream/, 'a ] closes nothing'],
+  [/^Unexpected flow-map-end token in YAML stream/, 'a } closes nothing'],
+  [/^Missing closing ["']quote/, 'a text in quotes is not closed'],
+  [
+    /^Block collections are not allowed within flow collections/,
+    'between brackets a comma is missing, or a text with a colon needs quotes',
+  ],
+  [
+    /^Unexpected (?:double|single)-quoted-scalar at node end/,
+    'a text in quotes where a comma or the end is expected',
+  ],
+  [/\bflow sequence\b/, 'list'],
+  [/\bflow map\b/, 'map'],
+];
+
 function explain(error: YAMLError, line: string): string {
   if (error.code === 'TAG_RESOLVE_FAILED')
     return 'a tag is not supported; a value that begins with ! needs quotes';
-  const message = printable(error.message.replace(QUOTING, ''), 200);
+  const unquoted = error.message.replace(QUOTING, '');
+  const told = PLAINLY.reduce((text, [pattern, words]) => text.replace(pattern, words), unquoted);
+  const message = printable(told, 200);
   const hint = /\[[\da-f:.]*\]:\d/i.test(line) ? '; an address in brackets needs quotes' : '';
   return `not valid YAML: ${message}${hint}`;
 }

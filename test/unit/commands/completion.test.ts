@@ -118,7 +118,8 @@ test('another shell is refused', async () => {
 test('a mistake of arguments begins with the command that it is of', async () => {
   for (const [args, beginning] of [
     [['record', '--for', '30', 'fleet.gz'], 'plimsoll record: option'],
-    [['replay'], 'plimsoll replay: required option'],
+    [['replay'], 'plimsoll replay: missing required argument'],
+    [['validate'], 'plimsoll validate: required option'],
     [['nonsense'], 'plimsoll: unknown command'],
   ] as const) {
     await assert.rejects(plimsoll(...args), (error: { readonly code: number; readonly stderr: string }) => {

@@ -156,7 +156,10 @@ describe('nobody to ask', () => {
     envoyAnswers();
     const { exit, out } = await run({ admin: [await closedAddress()] });
     assert.equal(exit, 1);
-    assert.match(out, /^✗ plimsoll: http:\S+ cannot be asked: connect ECONNREFUSED \S+; should be /m);
+    assert.match(
+      out,
+      /^✗ plimsoll: http:\S+ cannot be asked: connect ECONNREFUSED \S+\n +Plimsoll's Admin\.Listen goes into --admin URL\. Versions, /m,
+    );
     assert.match(out, /^✓ healthy_panic_threshold: 0 %$/m);
     const { out: other } = await run({ admin: [`http://${address}`] });
     assert.match(other, /^✗ plimsoll: http:\/\/ENVOY answered 404: that is not Plimsoll's admin address/m);

@@ -277,6 +277,11 @@ test('what is cut off, damaged or foreign: the good part with a warning, or a cl
     assert.equal(exit, 64);
     assert.match(err, expected);
   }
+  const directory = await run({ file: folder });
+  assert.deepEqual(
+    [directory.exit, directory.err],
+    [64, 'plimsoll replay: FOLDER is no recording: it is a directory\n'],
+  );
   const absent = await run({ file: join(folder, 'absent') });
   assert.deepEqual(
     [absent.exit, absent.err],
@@ -291,7 +296,10 @@ test('nobody there, a file that is there, and a disk that is full', async () => 
     const nowhere = join(folder, 'nowhere.gz');
     const silent = await recordInto(nowhere, { admin: 'http://127.0.0.1:9' });
     assert.equal(silent.exit, 1);
-    assert.match(silent.err, /^plimsoll record: http:\/\/127\.0\.0\.1:9 cannot be recorded: .*ECONNREFUSED/);
+    assert.match(
+      silent.err,
+      /^plimsoll record: http:\/\/127\.0\.0\.1:9 cannot be recorded: .*ECONNREFUSED.*\. Plimsoll's Admin\.Listen goes into --admin URL\n$/,
+    );
     await assert.rejects(stat(nowhere));
     const { mtimeMs } = await stat(recorded);
     const twice = await recordInto(recorded, { admin: server.origin });

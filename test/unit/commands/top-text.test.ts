@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIRST_MODEL } from '../../../src/commands/top-model.ts';
+import { FIRST_MODEL, pressed, type TopModel } from '../../../src/commands/top-model.ts';
 import { topScreen } from '../../../src/commands/top-screen.ts';
 import { groupLines, headParts, sidecarLines } from '../../../src/commands/top-text.ts';
 import { NOW, scriptedGroup, scriptedState } from '../../support/scripted-state.ts';
@@ -33,4 +33,19 @@ test('the bar of keys has as many as there is room for, never half of one', () =
   assert.equal(bar(60), 'filter: 10.0.3   ? help   q quit   / filter   s sidecars');
   assert.match(bar(200) ?? '', /w warnings   ← → sort   r reverse$/);
   assert.match(topScreen(scene, { columns: 60, rows: 12 }, false).join('\n'), /learned\n {2}begins again\./);
+});
+
+test('from sidecars, warnings and help the same key leads back, and the bar of keys says b', () => {
+  const press = (model: TopModel, key: string): TopModel => {
+    const next = pressed(model, { sequence: key }, { groups: 1, lines: 10 });
+    return next === 'quit' ? assert.fail('it ended') : next;
+  };
+  const view = { status: { kind: 'live' }, state: scriptedState([]), toldAtMs: 0, restartedAtMs: 0 } as const;
+  for (const key of ['s', 'w', '?']) {
+    const model = press(FIRST_MODEL, key);
+    assert.notEqual(model.tab, 'backends');
+    const scene = { view, model, nowMs: 0, admin: 'ADMIN' };
+    assert.match(topScreen(scene, { columns: 80, rows: 30 }, false).at(-1) ?? '', /^b backends {3}\? help/);
+    assert.deepEqual(press(model, key), FIRST_MODEL);
+  }
 });

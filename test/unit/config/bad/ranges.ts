@@ -87,7 +87,7 @@ export const ranges: readonly BadFile[] = [
     name: 'Interval 0.5',
     text: edit(['Interval: 1\n', 'Interval: 0.5\n']),
     mistakes: [
-      '17:23: ServiceExtensions[0].Components[0].Config.MetricCollector.Interval: is 0.5, but must be an integer 1..50',
+      '17:23: ServiceExtensions[0].Components[0].Config.MetricCollector.Interval: is 0.5, but must be an integer 1..50; below a second write IntervalMilliseconds: 500 in its place',
     ],
   },
   {

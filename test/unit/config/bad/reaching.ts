@@ -142,7 +142,7 @@ export const reaching: readonly BadFile[] = [
     name: 'a secret where YAML expects none',
     text: `Xds: {}\n]\n${SECRET}\n`,
     mistakes: [
-      '2:1: not valid YAML: Unexpected flow-seq-end token in YAML stream',
+      '2:1: not valid YAML: a ] closes nothing',
       '3:1: not valid YAML: Unexpected scalar token in YAML stream',
     ],
   },

@@ -93,6 +93,19 @@ export const rules: readonly BadFile[] = [
     ],
   },
   {
+    name: 'another component hides no mistake where its Config is ours',
+    text: edit(
+      ['Type: LoadAwareRouting', 'Type: LoadAware'],
+      ['Timeout: 1\n', 'Timeout: 0\n'],
+      ['KVCacheUtilization', 'RunningRequests'],
+    ),
+    mistakes: [
+      '13:15: ServiceExtensions[0].Components[0].Type: is "LoadAware", another component; LoadAwareRouting is the only one that is supported',
+      '16:22: ServiceExtensions[0].Components[0].Config.MetricCollector.Timeout: is 0, but must be an integer 1..300',
+      '23:24: ServiceExtensions[0].Components[0].Config.Scheduler.Scorers[2].Name: is "RunningRequests", but must be unique; ServiceExtensions[0].Components[0].Config.Scheduler.Scorers[1].Name in line 22 has it already',
+    ],
+  },
+  {
     name: 'a typo in the component',
     text: edit(['Type: LoadAwareRouting', 'Type: LoadAwareRoutng']),
     mistakes: [

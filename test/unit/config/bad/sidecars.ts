@@ -44,7 +44,9 @@ export const sidecars: readonly BadFile[] = [
   {
     name: 'a group that prefers zones and has none',
     text: edit(['    Scheduler: Wrr\n    Serv', '    Locality: Prefer\n    Serv']),
-    mistakes: ['5:15: ServerGroups[0].Locality: is "Prefer", but no server says its Zone'],
+    mistakes: [
+      '5:15: ServerGroups[0].Locality: is "Prefer", but no server says its Zone: write it into Servers[].Zone',
+    ],
   },
   {
     name: 'health checks without end',

@@ -45,8 +45,8 @@ export const syntax: readonly BadFile[] = [
     name: 'JSON pasted under a key, not indented',
     text: 'ServerGroups: [\n{"Name": "llama"}\n]\n',
     mistakes: [
-      '2:1: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
-      '3:1: not valid YAML: Unexpected flow-seq-end token in YAML stream',
+      '2:1: not valid YAML: a list that [ begins is not closed before here, or this line is indented no more than its key',
+      '3:1: not valid YAML: a ] closes nothing',
     ],
   },
   {
@@ -109,7 +109,7 @@ export const syntax: readonly BadFile[] = [
   {
     name: 'a quote that is not closed',
     text: 'Xds: {Listen: "127.0.0.1:18000}\n',
-    mistakes: ['2:1: not valid YAML: Missing closing "quote'],
+    mistakes: ['2:1: not valid YAML: a text in quotes is not closed'],
   },
   {
     name: 'a map inside a line',
@@ -125,7 +125,34 @@ export const syntax: readonly BadFile[] = [
     name: 'syntax mistakes hide the rest',
     text: 'Admin: {Listen: localhost}\nXds: [\n',
     mistakes: [
-      '3:1: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+      '3:1: not valid YAML: a list that [ begins is not closed before here, or this line is indented no more than its key',
+    ],
+  },
+  {
+    name: 'JSON with a list and a map that are not closed',
+    text: '[{"targets": []}\n',
+    mistakes: ['2:1: not valid YAML: a list that [ begins is not closed'],
+  },
+  {
+    name: 'JSON without its last bracket',
+    text: '{"Xds": {"Listen": "127.0.0.1:18000"}\n',
+    mistakes: ['2:1: not valid YAML: a map that { begins is not closed'],
+  },
+  {
+    name: 'JSON with a bracket too many',
+    text: '{"Xds": {}}}\n',
+    mistakes: ['1:12: not valid YAML: a } closes nothing'],
+  },
+  {
+    name: 'JSON without a comma',
+    text: '{"Xds": {} "Admin": {}}\n',
+    mistakes: ['1:12: not valid YAML: a text in quotes where a comma or the end is expected'],
+  },
+  {
+    name: 'JSON without a comma behind a text',
+    text: '{"Name": "a" "Xds": {}}\n',
+    mistakes: [
+      '1:10: not valid YAML: between brackets a comma is missing, or a text with a colon needs quotes',
     ],
   },
   {
