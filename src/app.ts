@@ -98,6 +98,7 @@ export class App {
       log,
     });
     this.#metrics.showSidecars(() => this.#state.sidecars.counts);
+    this.#metrics.showWarnings(() => this.#state.warningCounts());
     this.#discovery = new DiscoveryManager({
       clock,
       log,

@@ -77,7 +77,6 @@ const GROUP_GAUGES: readonly GroupGauge[] = [
     '1: Mode: Observe; weight, share, health and saturated tell what sidecars would be told.',
     (of) => Number(of.observing),
   ],
-  ['warnings', 'Things an operator should look at; the log has their words.', (of) => of.warnings.length],
 ];
 
 /** Registers the gauges that describe the latest decisions. They are read off at each scrape and hold nothing. */
@@ -100,6 +99,20 @@ export function defineDecisionGauges(
   for (const [name, help, read] of GROUP_GAUGES) defineGroupGauge(registry, name, help, read, decisions);
   defineZoneGauge(registry, decisions);
   defineStates(registry, decisions);
+}
+
+/** @param counts gives those of now, of every group that is configured. */
+export function defineWarningsGauge(registry: Registry, counts: () => ReadonlyMap<string, number>): void {
+  new Gauge({
+    name: 'plimsoll_server_group_warnings',
+    help: 'Things an operator should look at; the page, top and /state have their words.',
+    labelNames: ['server_group'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [serverGroup, count] of counts()) this.set({ server_group: serverGroup }, count);
+    },
+  });
 }
 
 function defineBackendGauge(

@@ -7,6 +7,7 @@ import { printable } from '../runtime/text.ts';
 import { atMostAtOnce } from './at-most-at-once.ts';
 import type { GroupListExplanation } from './explanation.ts';
 import { explanationJson } from './explanation-json.ts';
+import { allGroupWarnings } from './group-warnings.ts';
 
 /** Explanations that are being made; of a thousand backends each takes some 20 ms. */
 const AT_ONCE = 16;
@@ -75,7 +76,8 @@ function wantedBackends(name: string | undefined): (of: BackendDecision) => bool
   return ({ backend }) => name === undefined || backend.id === name || backend.address === name;
 }
 
-function listGroups({ groups, status }: ExplainSource): GroupListExplanation {
+function listGroups({ groups, status, discovery, now }: ExplainSource): GroupListExplanation {
+  const nowMs = now();
   return {
     serverGroups: groups().map((serverGroup) => {
       const newest = status(serverGroup)?.newest;
@@ -83,7 +85,7 @@ function listGroups({ groups, status }: ExplainSource): GroupListExplanation {
         serverGroup,
         mode: newest?.mode ?? null,
         backends: newest?.backends.length ?? 0,
-        warnings: newest?.warnings.length ?? 0,
+        warnings: allGroupWarnings(newest, discovery?.(serverGroup), nowMs).length,
       };
     }),
   };

@@ -400,6 +400,7 @@ export interface GroupListExplanation {
     /** null: not evaluated yet. */
     readonly mode: GroupMode | null;
     readonly backends: number;
+    /** Of those that `/state` has. */
     readonly warnings: number;
   }[];
 }

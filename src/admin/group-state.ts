@@ -5,9 +5,8 @@ import type { ServerGroup } from '../core/model/server-group.ts';
 import { printable } from '../runtime/text.ts';
 import { admissionFigures } from './admission-figures.ts';
 import { discoveryState } from './discovery-state.ts';
-import { discoveryWarnings } from './discovery-warnings.ts';
 import type { GroupMemory, PastFailure } from './group-memory.ts';
-import { groupWarnings } from './group-warnings.ts';
+import { allGroupWarnings } from './group-warnings.ts';
 import {
   type BackendRow,
   type GroupFigures,
@@ -73,10 +72,7 @@ export function groupFigures(
     published: status === undefined ? null : publishedOf(status, now),
     streams: status?.streams ?? { following: 0, current: 0 },
     acknowledgementSeconds: orNull(memory.acknowledgementSeconds),
-    warnings: [
-      ...discoveryWarnings(discovery, now.ms),
-      ...(newest === undefined ? [] : groupWarnings(newest, now.ms)),
-    ],
+    warnings: allGroupWarnings(newest, discovery, now.ms),
     discovery: discoveryState(discovery, now.unix),
     zones: (newest?.zones ?? []).map(({ zone, homeShare, excess }) => ({
       zone,

@@ -1,4 +1,6 @@
 import type { GroupDecision } from '../core/model/decision.ts';
+import type { DiscoveryStatus } from '../core/model/discovery.ts';
+import { discoveryWarnings } from './discovery-warnings.ts';
 import { silenceWarnings } from './silence-warnings.ts';
 import type { Warning } from './state-shape.ts';
 
@@ -83,7 +85,22 @@ const REMEDIES: readonly (readonly [beginning: string, remedy: string])[] = [
 
 const FALLBACK = '`plimsoll explain GROUP` says more.';
 
-/** What an operator should look at in a group, most important first. */
+/**
+ * What an operator should look at in a group, where its backends come from included; most important first.
+ * @param newest undefined: it has not been evaluated yet
+ */
+export function allGroupWarnings(
+  newest: GroupDecision | undefined,
+  discovery: DiscoveryStatus | undefined,
+  nowMs: number,
+): readonly Warning[] {
+  return [
+    ...discoveryWarnings(discovery, nowMs),
+    ...(newest === undefined ? [] : groupWarnings(newest, nowMs)),
+  ];
+}
+
+/** What a decision gives reason to look at, most important first. */
 export function groupWarnings(decision: GroupDecision, nowMs: number): readonly Warning[] {
   return [
     ...decision.warnings.map((text) => ({ text, remedy: remedyOf(text) })),

@@ -6,6 +6,7 @@ import type { GroupStatus } from '../core/model/group-status.ts';
 import type { ServerGroup } from '../core/model/server-group.ts';
 import { ConfigurationHistory } from './configuration-history.ts';
 import { GroupMemory } from './group-memory.ts';
+import { allGroupWarnings } from './group-warnings.ts';
 import { groupFigures, groupState, latestPoint, type Now, trendsJson } from './group-state.ts';
 import { SampleFeed, type SampleFeedOptions } from './sample-feed.ts';
 import { Sidecars } from './sidecars.ts';
@@ -164,6 +165,18 @@ export class LiveState {
     if (!this.#groups.some((group) => group.name === name)) return undefined;
     const backends = this.#options.status(name)?.newest.backends.length ?? 0;
     return trendsJson(name, this.#memoryOf(name), backends);
+  }
+
+  /** How many warnings each group has, by its name. */
+  warningCounts(): ReadonlyMap<string, number> {
+    const { status, discovery, now } = this.#options;
+    const nowMs = now();
+    return new Map(
+      this.#groups.map(({ name }) => [
+        name,
+        allGroupWarnings(status(name)?.newest, discovery?.(name), nowMs).length,
+      ]),
+    );
   }
 
   #groupChange(name: string, now: Now): readonly GroupChange[] {

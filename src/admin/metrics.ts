@@ -3,7 +3,7 @@ import type { CollectRun } from '../core/model/collection.ts';
 import type { GroupDecision } from '../core/model/decision.ts';
 import { BoundedLabel } from './bounded-label.ts';
 import { DecisionCounters } from './decision-counters.ts';
-import { defineDecisionGauges } from './decision-metrics.ts';
+import { defineDecisionGauges, defineWarningsGauge } from './decision-metrics.ts';
 import { DelayMetrics } from './delay-metrics.ts';
 import { DiscoveryMetrics } from './discovery-metrics.ts';
 import { SecurityMetrics } from './security-metrics.ts';
@@ -136,6 +136,11 @@ export class Metrics {
   /** @param counts gives those of now. */
   showSidecars(counts: () => SidecarCounts): void {
     defineSidecarGauges(this.#registry, counts);
+  }
+
+  /** @param counts gives those of now, by group. */
+  showWarnings(counts: () => ReadonlyMap<string, number>): void {
+    defineWarningsGauge(this.#registry, counts);
   }
 
   /** Ends the series of a group that is gone. */

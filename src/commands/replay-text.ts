@@ -95,7 +95,7 @@ function noteLines(report: GroupReport): readonly string[] {
       : `In the configuration, but not recorded, and left out: ${listed(unrecordedBackends)}.`,
     warmUpEvaluations === 0
       ? ''
-      : `What the control plane had learned when the recording began is not in it: the first ${warmUpEvaluations} evaluations are not counted.`,
+      : `What the control plane had learned when the recording began is not in it: ${warmUpEvaluations === 1 ? 'the first evaluation is' : `the first ${warmUpEvaluations} evaluations are`} not counted.`,
     missedEvaluations === 0 ? '' : `${missedEvaluations} evaluations are missing in gaps.`,
     wanted < longest
       ? `Interval ${wanted} s: samples are ${longest} s apart, and it is replayed with that.`

@@ -6,6 +6,8 @@ import type { SourceFailure } from './source.ts';
 
 /** Names in a line. */
 const NAMES_SHOWN = 10;
+/** Reasons that are remembered as told: a source of several parts fails for those of each, in turn. */
+const REASONS_KEPT = 16;
 
 /** What was last told of a group. */
 interface Told {
@@ -13,7 +15,8 @@ interface Told {
   doubted: readonly BackendDeparture[];
   isLastResort: boolean;
   leftOut: string;
-  failure: string | undefined;
+  /** Why the source cannot be used, of late; none: it can. */
+  readonly failures: Set<string>;
 }
 
 /** Tells in the log what comes and goes, and what is wrong with sources: each once. */
@@ -70,18 +73,24 @@ export class MembershipLog {
   source(serverGroup: string, source: string, failure: SourceFailure | undefined): void {
     const told = this.#toldOf(serverGroup);
     const reason = failure?.reason;
-    if (reason === told.failure) return;
     if (reason === undefined) {
+      if (told.failures.size === 0) return;
+      told.failures.clear();
       this.#log.info({ serverGroup, source }, 'the source of the backends can be used again');
-    } else {
-      const waits = told.group === undefined;
-      const consequence = waits ? 'nothing is published until it can' : 'those that were known last stay';
-      this.#log.warn(
-        { serverGroup, source, reason },
-        `the source of the backends cannot be used: ${consequence}`,
-      );
+      return;
     }
-    told.failure = reason;
+    const isTold = told.failures.delete(reason);
+    // the one that failed last is the last to be forgotten
+    told.failures.add(reason);
+    if (isTold) return;
+    const [oldest] = told.failures;
+    if (told.failures.size > REASONS_KEPT && oldest !== undefined) told.failures.delete(oldest);
+    const waits = told.group === undefined;
+    const consequence = waits ? 'nothing is published until it can' : 'those that were known last stay';
+    this.#log.warn(
+      { serverGroup, source, reason },
+      `the source of the backends cannot be used: ${consequence}`,
+    );
   }
 
   forget(serverGroup: string): void {
@@ -104,13 +113,16 @@ export class MembershipLog {
       ({ id, draining: now }) => now === true && past.get(id)?.draining !== true,
     );
     const gone = before.servers.filter(({ id }) => !present.has(id));
+    const back = servers.filter(({ id, draining: now }) => now !== true && past.get(id)?.draining === true);
+    const reweighed = servers.filter(({ id, weight }) => (past.get(id)?.weight ?? weight) !== weight);
+    const changes = { joined, back, draining, gone, reweighed };
+    const named = Object.entries(changes).filter(([, of]) => of.length > 0);
+    if (named.length === 0) return;
     this.#log.info(
       {
         serverGroup,
         backends: servers.length,
-        joined: shortened(idsOf(joined), NAMES_SHOWN),
-        draining: shortened(idsOf(draining), NAMES_SHOWN),
-        gone: shortened(idsOf(gone), NAMES_SHOWN),
+        ...Object.fromEntries(named.map(([change, of]) => [change, shortened(idsOf(of), NAMES_SHOWN)])),
       },
       'backends changed',
     );
@@ -122,7 +134,7 @@ export class MembershipLog {
       doubted: [],
       isLastResort: false,
       leftOut: '',
-      failure: undefined,
+      failures: new Set<string>(),
     };
     this.#told.set(serverGroup, told);
     return told;

@@ -25,7 +25,7 @@ test('deploy/metrics.md lists every metric, and no other', async () => {
       'At `/metrics` of the admin address, in base units. Made from the code: `UPDATE_GOLDEN=1 npm test -- golden/metrics`',
       'writes this file anew. The number of series is bounded by the configuration: by server groups and their backends, by',
       'lists of reasons that are closed, and for NACKs by the first 100 nodes. Beside these there are',
-      '`plimsoll_process_…` and `plimsoll_nodejs_…`: processor time, memory, handles and event loop of the process.',
+      '`plimsoll_process_…` and `plimsoll_nodejs_…`: processor time, memory and handles of the process.',
       '',
       '| metric | type | labels | what it is |',
       '|---|---|---|---|',

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** As `deploy/README.md` has it. */
+const INSTALL = /^ *npm (install --prefix) \/opt\/plimsoll (.*) \.\/plimsoll-[\d.]+\.tgz$/m;
 
 describe('the packed package', () => {
   let folder = '';
@@ -14,7 +16,11 @@ describe('the packed package', () => {
 
   /** Runs a command that must end with exit code 0, and returns its standard output. */
   function run(command: string, args: readonly string[], cwd: string): string {
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(command, args, {
+      cwd,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
     assert.equal(status, 0, `${command} ${args.join(' ')}: ${stdout}${stderr}`);
     return stdout;
   }
@@ -27,9 +33,15 @@ describe('the packed package', () => {
     );
     assert.ok(tarball !== undefined, 'npm pack made no tarball');
     files = tarball.files.map(({ path }) => path);
-    writeFileSync(join(folder, 'package.json'), '{"private": true}');
-    const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
-    run('npm', ['install', '--omit=dev', ...quiet, join(folder, tarball.filename)], folder);
+    const [, install = '', flags = ''] =
+      INSTALL.exec(readFileSync(join(root, 'deploy', 'README.md'), 'utf8')) ?? [];
+    assert.notEqual(install, '', 'deploy/README.md says how to install it');
+    const work = join(folder, 'work');
+    mkdirSync(work);
+    // nothing is fetched for it, whatever a cache of this machine has
+    const alone = ['--offline', '--cache', join(folder, 'cache')];
+    const words = [...install.split(' '), folder, ...flags.split(' '), ...alone];
+    run('npm', [...words, join(folder, tarball.filename)], work);
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -38,7 +50,16 @@ describe('the packed package', () => {
     const page = ['index.html', 'page.css', 'icon.svg', 'view/main.js'].map(
       (name) => `dist/admin/page/${name}`,
     );
-    const needed = [...kept, 'dist/main.js', ...page, 'protos/generated/envoy.json', 'deploy/plimsoll.yaml'];
+    // README and explain.md refer to them
+    const shapes = ['explanation', 'sample-shape', 'state-shape'].map((name) => `src/admin/${name}.ts`);
+    const needed = [
+      ...kept,
+      ...shapes,
+      'dist/main.js',
+      ...page,
+      'protos/generated/envoy.json',
+      'deploy/plimsoll.yaml',
+    ];
     assert.deepEqual(
       needed.filter((name) => !files.includes(name)),
       [],
@@ -47,6 +68,8 @@ describe('the packed package', () => {
       files.filter(
         (name) =>
           !kept.includes(name) &&
+          !shapes.includes(name) &&
+          !name.startsWith('node_modules/') &&
           !/^(dist\/.*\.js|dist\/admin\/page\/\w+\.(html|css|svg)|protos\/generated\/|deploy\/.*\.(yaml|md|json))/.test(
             name,
           ),
@@ -55,18 +78,18 @@ describe('the packed package', () => {
     );
   });
 
-  test('installs without development dependencies', () => {
-    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, object>;
-    const installed = (name: string): boolean => existsSync(join(folder, 'node_modules', name));
+  test('installs exactly the packages of deploy/licences.md, and runs nothing of theirs for it', () => {
+    const listed = readFileSync(join(root, 'deploy', 'licences.md'), 'utf8')
+      .split('\n')
+      .flatMap((line) => /^\| (\S+) \| (\d\S+) \|/.exec(line)?.slice(1).join(' ') ?? []);
+    assert.ok(listed.length > 50, `${listed.length} packages`);
+    const { version } = manifestIn(root);
     assert.deepEqual(
-      Object.keys(manifest['dependencies'] ?? {}).filter((name) => !installed(name)),
-      [],
+      [...new Set(installedIn(join(folder, 'node_modules')))].toSorted(),
+      [...listed, `plimsoll ${version}`].toSorted(),
     );
-    // types of Node come along with protobufjs, ajv with fastify
-    const tools = Object.keys(manifest['devDependencies'] ?? {}).filter(
-      (name) => !['@types/node', 'ajv'].includes(name),
-    );
-    assert.deepEqual(tools.filter(installed), []);
+    const documented = INSTALL.exec(readFileSync(join(root, 'deploy', 'README.md'), 'utf8'))?.[2];
+    assert.match(documented ?? '', /--ignore-scripts/);
   });
 
   test('runs plimsoll: validate finds nothing wrong with the configuration that comes along', () => {
@@ -76,7 +99,7 @@ describe('the packed package', () => {
   });
 
   test('serves the live page with all that it is made of', async () => {
-    const script = `import Fastify from 'fastify';
+    const script = `import Fastify from './node_modules/plimsoll/node_modules/fastify/fastify.js';
       import { addPageRoutes } from './node_modules/plimsoll/dist/admin/page-routes.js';
       const http = Fastify();
       addPageRoutes(http);
@@ -127,3 +150,21 @@ describe('the packed package', () => {
     assert.equal(name, 'ClusterLoadAssignment\n');
   });
 });
+
+function manifestIn(folder: string): { readonly name: string; readonly version: string } {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string };
+}
+
+/** Name and version of each package in a `node_modules`, and of those in theirs. */
+function installedIn(modules: string): readonly string[] {
+  if (!existsSync(modules)) return [];
+  return readdirSync(modules)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) =>
+      name.startsWith('@') ? readdirSync(join(modules, name)).map((of) => `${name}/${of}`) : name,
+    )
+    .flatMap((name) => {
+      const { version } = manifestIn(join(modules, name));
+      return [`${name} ${version}`, ...installedIn(join(modules, name, 'node_modules'))];
+    });
+}

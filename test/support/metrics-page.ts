@@ -46,6 +46,7 @@ export async function fullMetricsPage(): Promise<string> {
     () => decision.atMs,
   );
   metrics.showSidecars(() => ({ total: 1, behind: 0, refusing: 0 }));
+  metrics.showWarnings(() => new Map([[GROUP, 0]]));
   const status = {
     source: 'file list.yaml',
     list: { atMs: 0, backends: 1 },

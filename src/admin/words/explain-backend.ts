@@ -25,7 +25,7 @@ export function backendLines(
 ): readonly string[] {
   if (of.sampleUse === 'draining') return [heading(of), DRAINING];
   const sentences = [
-    sampleSentence(of),
+    sampleSentence(of, newest),
     trustSentence(of),
     ...loadSentences(of, decision),
     promptSentence(of, decision),
@@ -45,7 +45,7 @@ function heading({ backend, health, weight, shareRatio }: BackendExplanation): s
   return `${backend}: ${health}, weight ${figure(weight)}, ${percent(shareRatio)} of new requests`;
 }
 
-function sampleSentence(of: BackendExplanation): string | undefined {
+function sampleSentence(of: BackendExplanation, newest: BackendExplanation | undefined): string | undefined {
   const { sample, sampleUse } = of;
   if (sampleUse === 'aside') return 'Configured weight 0: polled and shown, takes no traffic.';
   if (sampleUse === 'draining') return DRAINING;
@@ -56,17 +56,17 @@ function sampleSentence(of: BackendExplanation): string | undefined {
     case 'fresh':
       return `${values}${perShare}.`;
     case 'last':
-      return `${values}: its last sample stands in, as ${silence(of)}${perShare}.`;
+      return `${values}: its last sample stands in, as ${silence(of, newest)}${perShare}.`;
     case 'worst':
-      return `${values}, but ${silence(of)}: the worst of the others counts, ${counted(of)}.`;
+      return `${values}, but ${silence(of, newest)}: the worst of the others counts, ${counted(of)}.`;
     case 'mean':
-      return `${values}, and ${silence(of)}: the mean counts, ${counted(of)}.`;
+      return `${values}, and ${silence(of, newest)}: the mean counts, ${counted(of)}.`;
     case 'frozen':
       return `${values}. Its gauges stand still: they say nothing.`;
     case 'removed':
-      return `${values}. Out of the assignment until it answers, as ${silence(of)} (OnCollectFailure: Remove).`;
+      return `${values}. Out of the assignment until it answers, as ${silence(of, newest)} (OnCollectFailure: Remove).`;
     case 'none':
-      return of.missedEvaluations === 0 ? undefined : `${values}, and ${silence(of)}.`;
+      return of.missedEvaluations === 0 ? undefined : `${values}, and ${silence(of, newest)}.`;
   }
 }
 
@@ -87,10 +87,17 @@ function known(value: number | null): string {
   return value === null ? 'unknown' : figure(value);
 }
 
-function silence({ missedEvaluations, failure }: BackendExplanation): string {
+/** @param newest what is told of it now, where the words are of what was published */
+function silence(
+  { missedEvaluations, failure }: BackendExplanation,
+  newest: BackendExplanation | undefined,
+): string {
   if (missedEvaluations === 0) return 'it has not answered yet to a collection that came early';
   const cause = failure === null ? '' : ` (${failure.message})`;
-  return `it gave no metrics in ${plural(missedEvaluations, 'collection')}${cause}`;
+  const now = newest?.missedEvaluations ?? 0;
+  const count = plural(missedEvaluations, 'collection');
+  if (now <= missedEvaluations) return `it gave no metrics in ${count}${cause}`;
+  return `it gave no metrics in ${count} before it was published${cause}, ${now} by now`;
 }
 
 function perUnit(of: BackendExplanation): string {

@@ -72,7 +72,7 @@ function publishedLines({ published, newest, xdsStreams, observing }: GroupExpla
   const { open, following, current } = xdsStreams;
   return [
     `Published ${duration(ageSeconds)} ago${because}; version ${version}.`,
-    `${taken}; ${current} of ${following} streams that follow this group have it (xDS streams open: ${open}).`,
+    `${taken}; ${current} of ${plural(following, 'stream')} that ${following === 1 ? 'follows' : 'follow'} this group ${current === 1 ? 'has' : 'have'} it (xDS streams open: ${open}).`,
     observing !== null
       ? `Below is what would be published as of the newest evaluation, ${duration(published.decision.ageSeconds)} ago.`
       : newest === null

@@ -5,6 +5,7 @@ import { request } from 'undici';
 import type { GroupExplanation, GroupListExplanation } from '../../../src/admin/explanation.ts';
 import { explainGroup } from '../../../src/admin/explain.ts';
 import type { GroupDecision } from '../../../src/core/model/decision.ts';
+import type { DiscoveryStatus } from '../../../src/core/model/discovery.ts';
 import type { GroupStatus } from '../../../src/core/model/group-status.ts';
 import { adminServer } from '../../support/admin-server.ts';
 import { backend } from '../../support/decisions.ts';
@@ -18,6 +19,16 @@ const decision = new Fleet([backend(1), backend(2), backend(2, { port: 8001 })])
 const LONG = '🚢'.repeat(128);
 const NAMES = ['large', 'llama', 'outbound|8000||llama.svc', 'a/b?c=d', '..', LONG, '<script>', 'waiting'];
 
+const WAITING: DiscoveryStatus = {
+  source: 'file /list.yaml',
+  list: undefined,
+  failure: undefined,
+  waiting: 'no answer yet',
+  leftOut: [],
+  doubted: [],
+  draining: [],
+};
+
 const server = adminServer({
   explain: {
     groups: () => NAMES,
@@ -25,6 +36,7 @@ const server = adminServer({
       if (serverGroup === 'large') return large;
       return serverGroup === 'waiting' ? undefined : statusOf({ ...decision, serverGroup });
     },
+    discovery: (serverGroup) => (serverGroup === 'waiting' ? WAITING : undefined),
     now: () => decision.atMs + 500,
     openStreams: () => 3,
   },
@@ -60,12 +72,12 @@ function get(path: string, method = 'GET'): Promise<{ status: number; type: unkn
   });
 }
 
-test('/explain lists the groups, also those that have no decision yet', async () => {
+test('/explain lists the groups with what /state warns of, also those that have no decision yet', async () => {
   const { status, text } = await get('/explain');
   const { serverGroups } = JSON.parse(text) as GroupListExplanation;
   assert.equal(status, 200);
   assert.deepEqual(serverGroups[1], { serverGroup: 'llama', mode: 'balanced', backends: 3, warnings: 0 });
-  assert.deepEqual(serverGroups.at(-1), { serverGroup: 'waiting', mode: null, backends: 0, warnings: 0 });
+  assert.deepEqual(serverGroups.at(-1), { serverGroup: 'waiting', mode: null, backends: 0, warnings: 1 });
 });
 
 for (const name of NAMES.slice(1, -1)) {
@@ -150,7 +162,13 @@ test('a group without a decision: 503', async () => {
   const { status, text } = await get('/explain/waiting');
   assert.deepEqual(
     [status, JSON.parse(text)],
-    [503, { error: 'server group waiting has not been evaluated yet' }],
+    [
+      503,
+      {
+        error:
+          'server group waiting has not been evaluated yet, it waits for discovery: file /list.yaml: no answer yet',
+      },
+    ],
   );
 });
 

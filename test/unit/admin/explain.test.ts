@@ -287,6 +287,22 @@ test('what the newest evaluation would move is told beside what is published', (
   assert.equal(explanationOf(published).newest, null);
 });
 
+test('of a backend that gives no metrics the newest count stands beside that of what is published', () => {
+  const fleet = new Fleet(2);
+  const published = fleet.step(['refused', 'refused']);
+  const sentence = (newest: GroupDecision): string | undefined =>
+    explainText(explanationOf(published, newest), { full: true, color: false, columns: undefined })
+      .split('\n')
+      .find((line) => line.includes('Never sampled'));
+  assert.equal(sentence(published), '  Never sampled, and it gave no metrics in 1 collection (refused).');
+  const [, newest] = [0, 1].map(() => fleet.step(['refused', 'refused']));
+  assert.ok(newest !== undefined && newest.publish === undefined);
+  assert.equal(
+    sentence(newest),
+    '  Never sampled, and it gave no metrics in 1 collection before it was published (refused), 3 by now.',
+  );
+});
+
 test('a learned capacity that the weights do not use is not told as one', () => {
   const fleet = new Fleet(2);
   fleet.steps(40, (step) => [

@@ -2,10 +2,20 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { LiveState } from '../../../src/admin/live-state.ts';
 import type { State, StateChange } from '../../../src/admin/state-shape.ts';
+import type { DiscoveryStatus } from '../../../src/core/model/discovery.ts';
 import type { GroupStatus } from '../../../src/core/model/group-status.ts';
 import { backend, backendDecision, groupDecision } from '../../support/decisions.ts';
 import { loadAwareGroup } from '../../support/fleet.ts';
 
+const FOUND: DiscoveryStatus = {
+  source: 'file /list.yaml',
+  list: { atMs: 0, backends: 2 },
+  failure: undefined,
+  waiting: undefined,
+  leftOut: [],
+  doubted: [],
+  draining: [],
+};
 const START = Date.UTC(2026, 10, 30);
 
 let nowMs: number;
@@ -179,4 +189,38 @@ test('a part of the file that needs a restart is warned of until the file has it
   assert.match(live.whole().warnings[0]?.text ?? '', /^a change of Xds and Log waits for a restart$/);
   live.configuration.taken('file', 'a: 1\n', []);
   assert.deepEqual(live.whole().warnings, []);
+});
+
+test('the warnings of each group are counted as they are told, also before its first evaluation', () => {
+  const discovery = new Map<string, DiscoveryStatus>([
+    ['llama', { ...FOUND, leftOut: ['a pod without a port'] }],
+    ['waiting', { ...FOUND, list: undefined, waiting: 'no answer yet' }],
+  ]);
+  const found = new LiveState({
+    version: '1.2.3',
+    file: 'plimsoll.yaml',
+    ready: () => ready,
+    status: (name) => (name === 'llama' ? status : undefined),
+    discovery: (name) => discovery.get(name),
+    now: () => nowMs,
+    unixMs: () => wallMs,
+  });
+  found.configure(['llama', 'waiting', 'plain'].map((name) => ({ ...loadAwareGroup([backend(1)]), name })));
+  const decision = groupDecision(
+    'llama',
+    [backendDecision(backend(1), { missed: 4 }), backendDecision(backend(2))],
+    { atMs: nowMs, warnings: ['there is no backend'] },
+  );
+  const published = { decision, version: 'v1', atMs: nowMs, firstAcknowledgedAtMs: undefined };
+  status = { newest: decision, published, streams: { following: 0, current: 0 } };
+  const counts = [...found.warningCounts()];
+  assert.deepEqual(counts, [
+    ['llama', 3],
+    ['waiting', 1],
+    ['plain', 0],
+  ]);
+  assert.deepEqual(
+    found.whole().groups.map(({ name, warnings }) => [name, warnings.length]),
+    counts,
+  );
 });

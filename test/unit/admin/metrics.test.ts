@@ -293,3 +293,25 @@ test('the share that sidecars refuse as published, the wait as it was estimated'
     new Map([['plimsoll_server_group_wait_seconds{server_group="llama"}', 1.8]]),
   );
 });
+
+test('warnings are those that are counted at each scrape, of the groups that there are', async () => {
+  const counts = new Map([
+    ['llama', 2],
+    ['waiting', 1],
+  ]);
+  const metrics = new Metrics(
+    () => [decision],
+    () => decision.atMs,
+  );
+  metrics.showWarnings(() => counts);
+  const name = 'plimsoll_server_group_warnings';
+  assert.deepEqual(
+    [...(await samples(metrics, name))],
+    [
+      [`${name}{server_group="llama"}`, 2],
+      [`${name}{server_group="waiting"}`, 1],
+    ],
+  );
+  counts.delete('waiting');
+  assert.equal((await samples(metrics, name)).size, 1);
+});

@@ -179,6 +179,60 @@ describe('a group whose backends are found', () => {
     assert.equal(bench.manager.status('llama')?.failure, undefined);
   });
 
+  test('tells each reason of a source that fails once, also where several take turns, until it can be used again', () => {
+    const bench = new Bench(foundGroup('llama'));
+    const warnings = (): readonly unknown[] =>
+      bench.lines.filter(({ level }) => level === 40).map(({ reason }) => reason);
+    for (const _ of [1, 2, 3]) {
+      bench.source().fail('services: no kubeconfig');
+      bench.source().fail('endpointslices: no kubeconfig');
+    }
+    assert.deepEqual(warnings(), ['services: no kubeconfig', 'endpointslices: no kubeconfig']);
+    bench.source().tell(1);
+    bench.source().tell(1);
+    assert.equal(bench.messages.filter((of) => String(of).includes('used again')).length, 1);
+    bench.source().fail('services: no kubeconfig');
+    assert.equal(warnings().length, 3);
+  });
+
+  test('remembers a bounded number of reasons, those that came last', () => {
+    const bench = new Bench(foundGroup('llama'));
+    for (let n = 1; n <= 100; n++) {
+      bench.source().fail('refused');
+      bench.source().fail(`refused, connection ${n}`);
+    }
+    assert.equal(bench.lines.length, 101);
+    bench.source().fail('refused, connection 100');
+    assert.equal(bench.lines.length, 101);
+    bench.source().fail('refused, connection 1');
+    assert.equal(bench.lines.length, 102);
+  });
+
+  test('names in the log what changed, and leaves out what did not', async () => {
+    const bench = new Bench(foundGroup('llama'));
+    const list = async (...of: readonly Found[]): Promise<void> => {
+      bench.source().tellAll(of);
+      await bench.clock.advance(2_000);
+    };
+    const [one, two, three] = found(1, 2, 3) as readonly [Found, Found, Found];
+    await list(one, two);
+    await list({ ...one, weight: 50 }, two);
+    await list({ ...one, weight: 50, zone: 'a' }, two);
+    await list({ ...one, weight: 50, zone: 'a', draining: true }, two);
+    await list({ ...one, weight: 50, zone: 'a' }, two, three);
+    assert.deepEqual(
+      bench.lines
+        .filter(({ msg }) => msg === 'backends changed')
+        .map(({ joined, back, draining, gone, reweighed }) => ({ joined, back, draining, gone, reweighed }))
+        .map((of) => Object.fromEntries(Object.entries(of).filter(([, ids]) => ids !== undefined))),
+      [
+        { reweighed: [backend(1).id] },
+        { draining: [backend(1).id] },
+        { joined: [backend(3).id], back: [backend(1).id] },
+      ],
+    );
+  });
+
   test('refuses a list of too many, and keeps the last', async () => {
     const bench = new Bench(foundGroup('llama'));
     const many = Array.from({ length: 10_001 }, (_, i) => ({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assertFile } from '../../support/golden.ts';
@@ -48,6 +48,9 @@ interface LockedPackage {
   readonly link?: boolean;
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly inBundle?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
 }
 
 const text = (name: string): string => readFileSync(new URL(name, ROOT), 'utf8');
@@ -108,6 +111,25 @@ test('what is installed is what the lock file says, licences included', () => {
   );
 });
 
+test('what the packed package carries are the production dependencies, and they are the same on every machine', () => {
+  assert.deepEqual(
+    locked.filter(([, { dev, inBundle }]) => (inBundle === true) !== (dev !== true)).map(([path]) => path),
+    [],
+  );
+  assert.deepEqual(
+    production.filter(([, { os, cpu }]) => (os ?? cpu) !== undefined).map(([path]) => path),
+    [],
+  );
+});
+
+test('every production dependency comes with the text of its licence, or NOTICE says where it is', () => {
+  const silent = production
+    .map(([path]) => path)
+    .filter((path) => !readdirSync(new URL(path, ROOT)).some((name) => /^(licen[cs]e|copying)/i.test(name)));
+  assert.deepEqual(silent.map(nameOf), ['abstract-logging']);
+  assert.match(text('NOTICE'), /of abstract-logging, .* is at http/);
+});
+
 test('every production dependency has a permissive licence', () => {
   assert.ok(production.length > 50, `${production.length} packages`);
   assert.deepEqual(
@@ -134,9 +156,9 @@ test('deploy/licences.md lists every production dependency with its licence', ()
     [
       '# Licences of the dependencies',
       '',
-      'Packages that an installation of Plimsoll without development dependencies brings along, each with the text of its',
-      'licence in its folder of `node_modules` or, where it has none there, in its own repository. Made from the lock file:',
-      '`UPDATE_GOLDEN=1 npm test -- house/supply` writes this list anew. What the package itself carries of others is in',
+      'Packages that the packed Plimsoll carries, and its image has, in `node_modules`, each with the text of its licence in',
+      'its folder or, where it has none there, in its own repository. Made from the lock file:',
+      '`UPDATE_GOLDEN=1 npm test -- house/supply` writes this list anew. What else the package carries of others is in',
       '`NOTICE`.',
       '',
       '| package | version | licence |',
