@@ -14,6 +14,7 @@ import { Unsettled } from './unsettled.ts';
 /** In place of a version: the client was told that the name does not exist. */
 const ABSENT = '';
 const NOTHING: Versions = new Map();
+const NO_NAMES: readonly string[] = [];
 
 /**
  * The incremental variant: subscriptions add up over a stream's requests and hold whatever the nonce, only what
@@ -32,6 +33,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   readonly #asked = new Set<string>();
   #wildcard = false;
   #askedForAll = false;
+  #left = NO_NAMES;
   #first = true;
   /** The first request has not been answered. */
   #owesAnswer = false;
@@ -63,6 +65,10 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     return [this.#names, this.#has];
   }
 
+  get left(): readonly string[] {
+    return this.#left;
+  }
+
   letGo(view: TypeView, endpoints: TypeView): boolean {
     const hadNone = this.#kept.size === 0;
     for (const name of this.#kept) {
@@ -79,16 +85,23 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   receive(request: DeltaDiscoveryRequest): Versions | undefined {
     const settled = this.#settle(request);
+    const leaves = request.unsubscribe.length > 0;
+    const known = leaves ? [...this.#has.keys()] : NO_NAMES;
     // what it leaves it may throw away
-    if (request.unsubscribe.length > 0) this.#spared = NOTHING;
+    if (leaves) this.#spared = NOTHING;
     for (const name of request.unsubscribe) this.#unsubscribe(name);
     if (this.#first) this.#begin(request);
     else for (const name of request.subscribe) this.#subscribe(name);
+    this.#left = known.filter((name) => !this.includes(name));
     return settled;
   }
 
+  includes(name: string): boolean {
+    return this.#wildcard || this.#names.has(name);
+  }
+
   renew(names: readonly string[]): void {
-    for (const name of names) if (this.#includes(name)) this.#asked.add(name);
+    for (const name of names) if (this.includes(name)) this.#asked.add(name);
   }
 
   next(view: TypeView): Update | undefined {
@@ -175,7 +188,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   #judge(versions: Versions, rejected: boolean): void {
     for (const [name, version] of versions) {
       if (rejected) {
-        if (this.#includes(name)) this.#rejected.set(name, version);
+        if (this.includes(name)) this.#rejected.set(name, version);
       } else if (this.#rejected.get(name) === version) {
         this.#rejected.delete(name);
         this.#done = undefined;
@@ -198,10 +211,6 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
         if (this.#keeps) this.#kept.add(name);
       }
     }
-  }
-
-  #includes(name: string): boolean {
-    return this.#wildcard || this.#names.has(name);
   }
 
   #subscribe(name: string): void {

@@ -52,6 +52,10 @@ export interface Subscription<R> {
    * that the client had before and was spared; undefined: it settles none.
    */
   receive(request: R): Versions | undefined;
+  /** Whether the client asks for it. */
+  includes(name: string): boolean;
+  /** Of the names that were sent, those that the latest request leaves. Absent: a complete set, of which nothing is followed by name. */
+  readonly left?: readonly string[];
   /** Treats those of `names` that are subscribed as newly subscribed. */
   renew(names: readonly string[]): void;
   /** What is to be sent now; undefined: nothing. What it returns must be sent and told to {@link sent}. */

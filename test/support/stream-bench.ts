@@ -25,6 +25,7 @@ export class StreamBench {
     [];
   readonly acknowledged: Acknowledgement[] = [];
   readonly rejected: Rejection[] = [];
+  readonly unsubscribed: { readonly typeUrl: string; readonly names: readonly string[] }[] = [];
   readonly unknown: string[] = [];
   readonly unknownNames: string[] = [];
   readonly refused: string[] = [];
@@ -51,6 +52,7 @@ export class StreamBench {
       },
       acknowledged: (each) => this.acknowledged.push(each),
       rejected: (each) => this.rejected.push(each),
+      unsubscribed: (_stream, typeUrl, names) => this.unsubscribed.push({ typeUrl, names }),
       unknownType: () => undefined,
       unknownName: () => undefined,
       refused: (limit) => this.refused.push(limit),

@@ -420,3 +420,18 @@ test('a client of everything that is not trusted gets all of it, and is told wha
   client.receive({ subscribe: ['*'], initialVersions });
   assert.deepEqual(client.next(viewOf({ a: '1' })), { nonce: '1', resources: ['a@1'], removed: ['gone'] });
 });
+
+test('what the latest request left: names that were sent and are asked for no more', () => {
+  const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+  const left = (fields: Partial<DeltaDiscoveryRequest>): readonly string[] => {
+    client.receive(fields);
+    return client.subscription.left ?? [];
+  };
+  assert.deepEqual(left({ unsubscribe: ['a'], subscribe: ['a'] }), []);
+  assert.deepEqual(left({ unsubscribe: ['a', 'never sent'] }), ['a']);
+  assert.deepEqual(left({ subscribe: ['*'] }), []);
+  client.next(viewOf({ a: '1', b: '1', c: '1' }));
+  assert.deepEqual(left({ unsubscribe: ['b'] }), [], 'one of all');
+  assert.deepEqual(left({ subscribe: ['c'], unsubscribe: ['*'] }), ['b', 'a']);
+  assert.deepEqual(left({ nonce: '2' }), []);
+});
