@@ -85,14 +85,15 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   receive(request: DeltaDiscoveryRequest): Versions | undefined {
     const settled = this.#settle(request);
-    const leaves = request.unsubscribe.length > 0;
-    const known = leaves ? [...this.#has.keys()] : NO_NAMES;
+    const { unsubscribe } = request;
+    const known = unsubscribe.includes(EVERY_NAME) ? [...unsubscribe, ...this.#has.keys()] : unsubscribe;
+    const asked = known.filter((name) => isName(name) && this.includes(name));
     // what it leaves it may throw away
-    if (leaves) this.#spared = NOTHING;
-    for (const name of request.unsubscribe) this.#unsubscribe(name);
+    if (unsubscribe.length > 0) this.#spared = NOTHING;
+    for (const name of unsubscribe) this.#unsubscribe(name);
     if (this.#first) this.#begin(request);
     else for (const name of request.subscribe) this.#subscribe(name);
-    this.#left = known.filter((name) => !this.includes(name));
+    this.#left = asked.length === 0 ? NO_NAMES : asked.filter((name) => !this.includes(name));
     return settled;
   }
 
@@ -137,6 +138,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     this.#unsettled.add(response);
     for (const [name, version] of response.versions) this.#has.set(name, version);
     for (const name of response.removed) {
+      this.#rejected.delete(name);
       if (this.#names.has(name)) this.#has.set(name, ABSENT);
       else this.#has.delete(name);
     }
@@ -188,12 +190,17 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   #judge(versions: Versions, rejected: boolean): void {
     for (const [name, version] of versions) {
       if (rejected) {
-        if (this.includes(name)) this.#rejected.set(name, version);
+        if (this.includes(name) && !this.#isRemoved(name)) this.#rejected.set(name, version);
       } else if (this.#rejected.get(name) === version) {
         this.#rejected.delete(name);
         this.#done = undefined;
       }
     }
+  }
+
+  /** What is sent of it after that is new to the client, whatever it refused before. */
+  #isRemoved(name: string): boolean {
+    return (this.#has.get(name) ?? ABSENT) === ABSENT;
   }
 
   #begin(request: DeltaDiscoveryRequest): void {

@@ -91,7 +91,7 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
       this.#rejected = versions;
       this.#isRejected = !this.#unsettled.some;
       this.#done = undefined;
-    } else if (this.#rejected !== undefined && equal(this.#rejected, versions)) {
+    } else if (this.#rejected !== undefined && isOver(this.#rejected, versions)) {
       this.#rejected = undefined;
       this.#done = undefined;
     }
@@ -121,6 +121,11 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
 
 function versionsOf(resources: readonly Resource[]): Versions {
   return new Map(resources.map(({ name, version }) => [name, version]));
+}
+
+/** The set was taken after all, or one without something of it, which ends that in the client. */
+function isOver(rejected: Versions, taken: Versions): boolean {
+  return equal(rejected, taken) || [...rejected.keys()].some((name) => !taken.has(name));
 }
 
 function equal(one: Versions, other: Versions): boolean {

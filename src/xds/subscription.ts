@@ -44,7 +44,8 @@ export interface RememberedNames {
  *
  * The first request, and any newly or again subscribed name, is answered at once. Everything else waits until all
  * responses are acknowledged or rejected, and then only the newest state is sent. The last rejected version is not
- * sent again unless the client asks for its name anew.
+ * sent again unless the client asks for its name anew, or was told meanwhile that it does not exist: why it was refused,
+ * such as a port that was taken, may be over by then.
  */
 export interface Subscription<R> {
   /**
@@ -54,7 +55,7 @@ export interface Subscription<R> {
   receive(request: R): Versions | undefined;
   /** Whether the client asks for it. */
   includes(name: string): boolean;
-  /** Of the names that were sent, those that the latest request leaves. Absent: a complete set, of which nothing is followed by name. */
+  /** What was asked for and may have been sent, and the latest request leaves. Absent: of a complete set, of which nothing is followed by name. */
   readonly left?: readonly string[];
   /** Treats those of `names` that are subscribed as newly subscribed. */
   renew(names: readonly string[]): void;
