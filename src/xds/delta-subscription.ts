@@ -23,7 +23,7 @@ const NO_NAMES: readonly string[] = [];
 export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   readonly #emptyMeansAll: boolean;
   readonly #trustsClient: boolean;
-  readonly #keeps: boolean;
+  readonly #keptMax: number;
   /** What the client has of an earlier stream, until {@link letGo}. */
   readonly #kept = new Set<string>();
   readonly #names = new Set<string>();
@@ -45,10 +45,11 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   /**
    * @param emptyMeansAll a first request without names asks for everything.
    * @param trustsClient what the client says to have from an earlier stream is not sent again.
-   * @param keeps what of it is not here, or has another content and is of no complete set, is left to it.
+   * @param keptMax how many names of it that are not here are left to it, and whether what has another content and is of no
+   * complete set; 0: nothing.
    */
-  constructor(emptyMeansAll: boolean, trustsClient: boolean, keeps = false) {
-    this.#keeps = keeps;
+  constructor(emptyMeansAll: boolean, trustsClient: boolean, keptMax = 0) {
+    this.#keptMax = keptMax;
     this.#emptyMeansAll = emptyMeansAll;
     this.#trustsClient = trustsClient;
   }
@@ -62,7 +63,8 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   }
 
   get remembered(): readonly RememberedNames[] {
-    return [this.#names, this.#has];
+    // what it says to have and is not here is bounded from the first answer on
+    return [this.#names];
   }
 
   get left(): readonly string[] {
@@ -109,6 +111,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     const waiting = this.#unsettled.any;
     const asked = this.#asked.size > 0 || this.#askedForAll || this.#owesAnswer;
     if (!asked && (waiting || view === this.#done)) return undefined;
+    if (this.#owesAnswer) this.#boundKept(view);
     const resources: Resource[] = [];
     const removed: string[] = [];
     for (const name of waiting && !this.#askedForAll ? this.#asked : this.#candidates(view)) {
@@ -141,6 +144,16 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
       this.#rejected.delete(name);
       if (this.#names.has(name)) this.#has.set(name, ABSENT);
       else this.#has.delete(name);
+    }
+  }
+
+  /** The rest is told as removed: to refuse it would turn the client away for ever, as it comes back with the same. */
+  #boundKept({ resources, held }: TypeView): void {
+    let more = this.#keptMax;
+    for (const name of this.#kept) {
+      if (resources.has(name) || held.has(name)) continue;
+      if (more > 0) more--;
+      else this.#kept.delete(name);
     }
   }
 
@@ -215,7 +228,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
       if (!this.#trustsClient) this.renew([name]);
       else if (this.#asked.delete(name) || this.#wildcard) {
         this.#has.set(name, version);
-        if (this.#keeps) this.#kept.add(name);
+        if (this.#keptMax > 0) this.#kept.add(name);
       }
     }
   }

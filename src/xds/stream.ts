@@ -266,7 +266,7 @@ export class XdsStream<R extends Request> {
     const warming = parent !== undefined && (this.#channelOf(parent.url)?.changed ?? true);
     const channel = {
       type,
-      subscription: this.#variant.subscribe(type, !warming),
+      subscription: this.#variant.subscribe(type, !warming, this.#context.limits.names),
       subscribedAtMs: this.#context.clock.now(),
       unansweredSinceMs: undefined,
       changed: false,
