@@ -21,16 +21,28 @@ export interface Version {
   supersededAtMs: number | undefined;
 }
 
+export interface OpenStream {
+  /** The service. */
+  readonly kind: string;
+  /** By server group that the stream asks for: what was acknowledged on it last. */
+  readonly versions: Map<string, Version>;
+}
+
 export interface Sidecar {
   readonly of: SidecarStream;
   readonly sinceMs: number;
-  /** The service of each. */
-  readonly streams: Map<object, string>;
-  /** By server group: what it acknowledged last. */
-  readonly versions: Map<string, Version>;
+  readonly streams: Map<object, OpenStream>;
+  /** The latest stream that ended while the sidecar was behind. */
+  lapse: { readonly atMs: number; readonly behindSinceMs: number } | undefined;
   /** Its latest refusal, until it takes something of the type. */
   nack:
-    | { readonly atMs: number; readonly typeUrl: string; readonly names: string; readonly reason: string }
+    | {
+        readonly stream: object;
+        readonly atMs: number;
+        readonly typeUrl: string;
+        readonly names: string;
+        readonly reason: string;
+      }
     | undefined;
 }
 
@@ -94,14 +106,21 @@ function byNode(a: Sidecar, b: Sidecar): number {
 }
 
 function sidecarState(
-  { of, sinceMs, streams, versions, nack }: Sidecar,
+  { of, sinceMs, streams, nack }: Sidecar,
   { supersededAtMs }: SidecarSurvey,
   unix: (atMs: number) => UnixMs,
 ): SidecarState {
-  const groups = [...versions].map(([name, version]): SidecarGroup => {
-    const since = supersededAtMs(name, of.zone, version);
-    return { name, version: version.version, behindSince: since === undefined ? null : unix(since) };
-  });
+  const byName = new Map<string, SidecarGroup>();
+  for (const { versions } of streams.values()) {
+    for (const [name, version] of versions) {
+      const since = supersededAtMs(name, of.zone, version);
+      // of several streams the one that is behind
+      if (since === undefined && byName.has(name)) continue;
+      const behindSince = since === undefined ? null : unix(since);
+      byName.set(name, { name, version: version.version, behindSince });
+    }
+  }
+  const groups = [...byName.values()];
   const { node, cluster, zone, identity, peer } = of;
   return {
     node,
@@ -110,7 +129,7 @@ function sidecarState(
     identity,
     peer,
     since: unix(sinceMs),
-    streams: [...streams.values()].toSorted(),
+    streams: Array.from(streams.values(), ({ kind }) => kind).toSorted(),
     groups: groups
       .toSorted((a, b) => Number(a.behindSince === null) - Number(b.behindSince === null))
       .slice(0, GROUPS_SHOWN),

@@ -26,6 +26,8 @@ export interface SidecarCounts {
 const BEHIND_AFTER_MS = 5_000;
 /** A survey stands for this long as long as nothing happens. */
 const SURVEY_MS = 500;
+/** Streams that end within this time end with their connection. */
+const END_MS = 1_000;
 const NO_ZONES: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -58,10 +60,10 @@ export class Sidecars {
       of,
       sinceMs: this.#now(),
       streams: new Map(),
-      versions: new Map(),
+      lapse: undefined,
       nack: undefined,
     };
-    sidecar.streams.set(stream, of.kind);
+    sidecar.streams.set(stream, { kind: of.kind, versions: new Map() });
     this.#byPeer.set(of.peer, sidecar);
     this.#byStream.set(stream, sidecar);
   }
@@ -71,13 +73,24 @@ export class Sidecars {
     this.#latestSurvey = undefined;
     const sidecar = this.#byStream.get(stream);
     if (sidecar === undefined) return;
-    this.#byStream.delete(stream);
-    sidecar.streams.delete(stream);
-    if (sidecar.streams.size > 0) return;
-    this.#byPeer.delete(sidecar.of.peer);
     const atMs = this.#now();
     const behindSinceMs = this.#behindSince(sidecar, atMs);
-    if (behindSinceMs !== undefined) this.#gone.add({ of: sidecar.of, atMs, behindSinceMs });
+    if (behindSinceMs !== undefined) sidecar.lapse = { atMs, behindSinceMs };
+    this.#byStream.delete(stream);
+    sidecar.streams.delete(stream);
+    // whoever still has it tells so on another stream
+    if (sidecar.nack?.stream === stream) sidecar.nack = undefined;
+    if (sidecar.streams.size > 0) return;
+    this.#byPeer.delete(sidecar.of.peer);
+    const { of, lapse } = sidecar;
+    if (lapse !== undefined && atMs - lapse.atMs < END_MS) this.#gone.add({ of, ...lapse, atMs });
+  }
+
+  /** A stream asks for the groups no more; what the sidecar has of them on others stays. */
+  unsubscribed(stream: object, serverGroups: readonly string[]): void {
+    this.#latestSurvey = undefined;
+    const versions = this.#byStream.get(stream)?.streams.get(stream)?.versions;
+    for (const name of serverGroups) versions?.delete(name);
   }
 
   /** @param zones versions by zone, of those whose sidecars are told something else */
@@ -92,7 +105,9 @@ export class Sidecars {
   forget(serverGroup: string): void {
     this.#latestSurvey = undefined;
     this.#groups.delete(serverGroup);
-    for (const { versions } of this.#byPeer.values()) versions.delete(serverGroup);
+    for (const { streams } of this.#byPeer.values()) {
+      for (const { versions } of streams.values()) versions.delete(serverGroup);
+    }
   }
 
   /** A response was taken. @param versions by server group; of another type than endpoints: none */
@@ -101,10 +116,11 @@ export class Sidecars {
     const sidecar = this.#byStream.get(stream);
     if (sidecar === undefined) return;
     if (sidecar.nack?.typeUrl === typeUrl) sidecar.nack = undefined;
+    const taken = sidecar.streams.get(stream)?.versions;
     for (const [name, version] of versions) {
       const group = this.#groups.get(name);
       if (group === undefined) continue;
-      sidecar.versions.set(name, group.find(sidecar.of.zone, version, this.#now()));
+      taken?.set(name, group.find(sidecar.of.zone, version, this.#now()));
     }
   }
 
@@ -112,7 +128,7 @@ export class Sidecars {
   rejected(stream: object, typeUrl: string, names: string, reason: string): void {
     this.#latestSurvey = undefined;
     const sidecar = this.#byStream.get(stream);
-    if (sidecar !== undefined) sidecar.nack = { atMs: this.#now(), typeUrl, names, reason };
+    if (sidecar !== undefined) sidecar.nack = { stream, atMs: this.#now(), typeUrl, names, reason };
   }
 
   get counts(): SidecarCounts {
@@ -174,13 +190,15 @@ export class Sidecars {
     return survey;
   }
 
-  /** The earliest of all its groups. */
-  #behindSince({ of: { zone }, versions }: Sidecar, nowMs: number): number | undefined {
+  /** The earliest of all that it has. */
+  #behindSince({ of: { zone }, streams }: Sidecar, nowMs: number): number | undefined {
     let earliest: number | undefined;
-    for (const [name, version] of versions) {
-      if (version.supersededAtMs === undefined) continue;
-      const since = this.#supersededAtMs(name, zone, version, nowMs);
-      if (since !== undefined) earliest = Math.min(since, earliest ?? since);
+    for (const { versions } of streams.values()) {
+      for (const [name, version] of versions) {
+        if (version.supersededAtMs === undefined) continue;
+        const since = this.#supersededAtMs(name, zone, version, nowMs);
+        if (since !== undefined) earliest = Math.min(since, earliest ?? since);
+      }
     }
     return earliest;
   }

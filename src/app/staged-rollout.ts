@@ -13,7 +13,7 @@ export class StagedRollout {
   readonly #publisher: Publisher;
   readonly #clock: Clock;
   #rules: Rules = { serverGroups: [], listeners: [] };
-  /** Those that sidecars are to have. */
+  /** Those that sidecars are to have; while there are none the last ones, which they keep. */
   #listeners: readonly Listener[] = [];
   /** Groups whose first assignment listeners wait for. */
   #awaited: ReadonlySet<string> = new Set();
@@ -68,7 +68,7 @@ export class StagedRollout {
     const { serverGroups, listeners } = this.#rules;
     const standing = standingListeners(listeners, this.#listeners, (name) => this.#publisher.has(name));
     const kept = listeners.filter((listener, index) => listener !== standing[index]);
-    this.#listeners = standing;
+    if (listeners.length > 0) this.#listeners = standing;
     this.#awaited = new Set(kept.map(({ serverGroup }) => serverGroup));
     this.#moves = false;
     return this.#publisher.configure(serverGroups, standing, this.#clock.now());

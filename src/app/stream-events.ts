@@ -72,6 +72,12 @@ export class StreamEvents implements XdsObserver {
     for (const [name, version] of resources) this.#balancer.rejected(name, version, stream);
   }
 
+  unsubscribed(stream: object, typeUrl: string, names: readonly string[]): void {
+    if (typeUrl !== TYPE_URLS.endpoint) return;
+    this.#sidecars.unsubscribed(stream, names);
+    for (const name of names) this.#balancer.unsubscribed(name, stream);
+  }
+
   unknownName(typeUrl: string): void {
     this.#metrics.unknownName(typeUrl);
   }

@@ -50,6 +50,7 @@ const OBSERVER: XdsObserver = {
   sent: ignore,
   acknowledged: ignore,
   rejected: ignore,
+  unsubscribed: ignore,
   unknownType: ignore,
   unknownName: ignore,
   refused: ignore,

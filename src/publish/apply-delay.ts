@@ -8,7 +8,7 @@ export type StreamKey = object;
 
 /** Why a stream is no longer waited for though it did not take what was published. */
 export type UnappliedReason =
-  /** It ended. */
+  /** It ended, or asks for the group no more. */
   | 'left'
   /** It refused the assignment and keeps what it had. */
   | 'rejected'

@@ -140,6 +140,11 @@ export class Balancer {
     this.#groups.get(name)?.applyDelay.rejected(stream, version);
   }
 
+  /** A stream follows the group no more. */
+  unsubscribed(name: string, stream: StreamKey): void {
+    this.#groups.get(name)?.applyDelay.left(stream);
+  }
+
   /** A stream has ended. */
   left(stream: StreamKey): void {
     for (const { applyDelay } of this.#groups.values()) applyDelay.left(stream);

@@ -69,7 +69,8 @@ export class Publisher {
 
   /**
    * Takes the groups and listeners of a configuration. A group without an assignment is held until {@link publish}. A
-   * listener may go on with a group that went, as long as it has used it since: that one is served meanwhile.
+   * listener may go on with a group that went, as long as it has used it since, times without any listener included: that
+   * one is served meanwhile.
    * What is no longer there, or new to sidecars, comes and goes in the steps of a {@link Rollout}: call {@link advance}
    * next.
    * @returns the names of the groups that went.
@@ -94,7 +95,9 @@ export class Publisher {
     const known = new Map([...this.#used, ...groups.map((group) => [group.name, group] as const)]);
     for (const outlet of this.#outlets)
       outlet.rollout.begin(encodeListeners(outlet, known, listeners), nowMs);
-    this.#use(new Set(listeners.map(({ serverGroup }) => serverGroup)), known, nowMs);
+    // without any listener sidecars keep those that they have
+    const used = listeners.length === 0 ? this.#used.keys() : listeners.map((of) => of.serverGroup);
+    this.#use(new Set(used), known, nowMs);
     this.#commit();
     return gone;
   }

@@ -19,14 +19,15 @@ const NONE: Resources = new Map();
  * How the listeners, routes and clusters of another configuration reach the sidecars. No request may be sent to a
  * cluster that a sidecar does not have yet or any more: new clusters go out first, the listeners and routes follow when
  * the last of those that they need has been out for long enough, and a cluster ends when none has used it for long
- * enough. Each cluster has times of its own, so that configurations may come as fast as they like.
+ * enough. Each cluster has times of its own, so that configurations may come as fast as they like. A configuration
+ * without anything says nothing of listeners and routes: sidecars keep theirs, and with them the clusters that they use.
  */
 export class Rollout {
   readonly #clusterType: string;
   readonly #times: RolloutTimes;
   /** What is to be reached. */
   #target = NONE;
-  /** Where the listeners and routes that sidecars have come from. */
+  /** Where the listeners and routes that sidecars have come from; never empty once it was not. */
   #followed = NONE;
   #served = NONE;
   /** By the name of a cluster: since when sidecars are told of it. */
@@ -57,7 +58,8 @@ export class Rollout {
   /** Takes the steps that are due. @returns when the next one is; undefined: there is none. */
   advance(nowMs: number): number | undefined {
     const readyMs = this.#readyMs();
-    if (readyMs <= nowMs) this.#followed = this.#target;
+    const isEmpty = this.#target.size === 0;
+    if (readyMs <= nowMs && !isEmpty) this.#followed = this.#target;
     const clusters = new Map([...this.#clusters(this.#served), ...this.#clusters(this.#target)]);
     let nextMs = readyMs > nowMs ? readyMs : Number.POSITIVE_INFINITY;
     for (const name of clusters.keys()) {
@@ -65,8 +67,8 @@ export class Rollout {
       if (endMs > nowMs) nextMs = Math.min(nextMs, endMs);
       else this.#forget(name, clusters);
     }
-    this.#served =
-      clusters.size === 0 ? this.#followed : new Map(this.#followed).set(this.#clusterType, clusters);
+    const told = isEmpty ? NONE : this.#followed;
+    this.#served = clusters.size === 0 ? told : new Map(told).set(this.#clusterType, clusters);
     return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs;
   }
 

@@ -14,6 +14,7 @@ import { Unsettled } from './unsettled.ts';
 /** In place of a version: the client was told that the name does not exist. */
 const ABSENT = '';
 const NOTHING: Versions = new Map();
+const NO_NAMES: readonly string[] = [];
 
 /**
  * The incremental variant: subscriptions add up over a stream's requests and hold whatever the nonce, only what
@@ -22,7 +23,7 @@ const NOTHING: Versions = new Map();
 export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   readonly #emptyMeansAll: boolean;
   readonly #trustsClient: boolean;
-  readonly #keeps: boolean;
+  readonly #keptMax: number;
   /** What the client has of an earlier stream, until {@link letGo}. */
   readonly #kept = new Set<string>();
   readonly #names = new Set<string>();
@@ -32,6 +33,7 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   readonly #asked = new Set<string>();
   #wildcard = false;
   #askedForAll = false;
+  #left = NO_NAMES;
   #first = true;
   /** The first request has not been answered. */
   #owesAnswer = false;
@@ -43,10 +45,11 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   /**
    * @param emptyMeansAll a first request without names asks for everything.
    * @param trustsClient what the client says to have from an earlier stream is not sent again.
-   * @param keeps what of it is not here, or has another content and is of no complete set, is left to it.
+   * @param keptMax how many names of it that are not here are left to it, and whether what has another content and is of no
+   * complete set; 0: nothing.
    */
-  constructor(emptyMeansAll: boolean, trustsClient: boolean, keeps = false) {
-    this.#keeps = keeps;
+  constructor(emptyMeansAll: boolean, trustsClient: boolean, keptMax = 0) {
+    this.#keptMax = keptMax;
     this.#emptyMeansAll = emptyMeansAll;
     this.#trustsClient = trustsClient;
   }
@@ -60,7 +63,12 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   }
 
   get remembered(): readonly RememberedNames[] {
-    return [this.#names, this.#has];
+    // what it says to have and is not here is bounded from the first answer on
+    return [this.#names];
+  }
+
+  get left(): readonly string[] {
+    return this.#left;
   }
 
   letGo(view: TypeView, endpoints: TypeView): boolean {
@@ -79,22 +87,31 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
 
   receive(request: DeltaDiscoveryRequest): Versions | undefined {
     const settled = this.#settle(request);
+    const { unsubscribe } = request;
+    const known = unsubscribe.includes(EVERY_NAME) ? [...unsubscribe, ...this.#has.keys()] : unsubscribe;
+    const asked = known.filter((name) => isName(name) && this.includes(name));
     // what it leaves it may throw away
-    if (request.unsubscribe.length > 0) this.#spared = NOTHING;
-    for (const name of request.unsubscribe) this.#unsubscribe(name);
+    if (unsubscribe.length > 0) this.#spared = NOTHING;
+    for (const name of unsubscribe) this.#unsubscribe(name);
     if (this.#first) this.#begin(request);
     else for (const name of request.subscribe) this.#subscribe(name);
+    this.#left = asked.length === 0 ? NO_NAMES : asked.filter((name) => !this.includes(name));
     return settled;
   }
 
+  includes(name: string): boolean {
+    return this.#wildcard || this.#names.has(name);
+  }
+
   renew(names: readonly string[]): void {
-    for (const name of names) if (this.#includes(name)) this.#asked.add(name);
+    for (const name of names) if (this.includes(name)) this.#asked.add(name);
   }
 
   next(view: TypeView): Update | undefined {
     const waiting = this.#unsettled.any;
     const asked = this.#asked.size > 0 || this.#askedForAll || this.#owesAnswer;
     if (!asked && (waiting || view === this.#done)) return undefined;
+    if (this.#owesAnswer) this.#boundKept(view);
     const resources: Resource[] = [];
     const removed: string[] = [];
     for (const name of waiting && !this.#askedForAll ? this.#asked : this.#candidates(view)) {
@@ -124,8 +141,19 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
     this.#unsettled.add(response);
     for (const [name, version] of response.versions) this.#has.set(name, version);
     for (const name of response.removed) {
+      this.#rejected.delete(name);
       if (this.#names.has(name)) this.#has.set(name, ABSENT);
       else this.#has.delete(name);
+    }
+  }
+
+  /** The rest is told as removed: to refuse it would turn the client away for ever, as it comes back with the same. */
+  #boundKept({ resources, held }: TypeView): void {
+    let more = this.#keptMax;
+    for (const name of this.#kept) {
+      if (resources.has(name) || held.has(name)) continue;
+      if (more > 0) more--;
+      else this.#kept.delete(name);
     }
   }
 
@@ -175,12 +203,17 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
   #judge(versions: Versions, rejected: boolean): void {
     for (const [name, version] of versions) {
       if (rejected) {
-        if (this.#includes(name)) this.#rejected.set(name, version);
+        if (this.includes(name) && !this.#isRemoved(name)) this.#rejected.set(name, version);
       } else if (this.#rejected.get(name) === version) {
         this.#rejected.delete(name);
         this.#done = undefined;
       }
     }
+  }
+
+  /** What is sent of it after that is new to the client, whatever it refused before. */
+  #isRemoved(name: string): boolean {
+    return (this.#has.get(name) ?? ABSENT) === ABSENT;
   }
 
   #begin(request: DeltaDiscoveryRequest): void {
@@ -195,13 +228,9 @@ export class DeltaSubscription implements Subscription<DeltaDiscoveryRequest> {
       if (!this.#trustsClient) this.renew([name]);
       else if (this.#asked.delete(name) || this.#wildcard) {
         this.#has.set(name, version);
-        if (this.#keeps) this.#kept.add(name);
+        if (this.#keptMax > 0) this.#kept.add(name);
       }
     }
-  }
-
-  #includes(name: string): boolean {
-    return this.#wildcard || this.#names.has(name);
   }
 
   #subscribe(name: string): void {

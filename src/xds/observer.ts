@@ -12,6 +12,8 @@ export interface XdsObserver {
   sent(typeUrl: string, bytes: number): void;
   acknowledged(acknowledgement: Acknowledgement): void;
   rejected(rejection: Rejection): void;
+  /** A stream asks no more for names that it may have taken; no acknowledgement of them comes until it asks for them again. */
+  unsubscribed(stream: object, typeUrl: string, names: readonly string[]): void;
   /** A limit has stopped a client, or given it up. */
   refused(limit: LimitName): void;
   /** An aggregated stream asked for a type that is not served. The client chose the text: it is printable and cut, but not one of a bounded set. */

@@ -56,6 +56,10 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
     return settled;
   }
 
+  includes(name: string): boolean {
+    return this.#names.includes(name);
+  }
+
   renew(names: readonly string[]): void {
     this.#names.renew(names);
   }
@@ -87,7 +91,7 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
       this.#rejected = versions;
       this.#isRejected = !this.#unsettled.some;
       this.#done = undefined;
-    } else if (this.#rejected !== undefined && equal(this.#rejected, versions)) {
+    } else if (this.#rejected !== undefined && isOver(this.#rejected, versions)) {
       this.#rejected = undefined;
       this.#done = undefined;
     }
@@ -96,20 +100,20 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
   /** What is not asked for any more is new when it is asked for again, unless it is on its way to the client. */
   #forgetOthers(): void {
     this.#isReplaced = false;
-    const has = [...this.#has].filter(([name]) => this.#names.includes(name));
+    const has = [...this.#has].filter(([name]) => this.includes(name));
     if (has.length < this.#has.size) this.#has = new Map(has);
   }
 
   /** The client has something that exists without content: a set cannot tell that from something that is gone. */
   #deletesHeld({ held }: TypeView): boolean {
-    for (const name of held) if (this.#has.has(name) && this.#names.includes(name)) return true;
+    for (const name of held) if (this.#has.has(name) && this.includes(name)) return true;
     return false;
   }
 
   /** The client has something that is no longer there. */
   #misses(view: TypeView): boolean {
     for (const name of this.#has.keys()) {
-      if (this.#names.includes(name) && !view.resources.has(name)) return true;
+      if (this.includes(name) && !view.resources.has(name)) return true;
     }
     return false;
   }
@@ -117,6 +121,11 @@ export class SotwSetSubscription implements Subscription<DiscoveryRequest> {
 
 function versionsOf(resources: readonly Resource[]): Versions {
   return new Map(resources.map(({ name, version }) => [name, version]));
+}
+
+/** The set was taken after all, or one without something of it, which ends that in the client. */
+function isOver(rejected: Versions, taken: Versions): boolean {
+  return equal(rejected, taken) || [...rejected.keys()].some((name) => !taken.has(name));
 }
 
 function equal(one: Versions, other: Versions): boolean {

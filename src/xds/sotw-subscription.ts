@@ -10,6 +10,8 @@ import type {
 } from './subscription.ts';
 import { Unsettled } from './unsettled.ts';
 
+const NO_NAMES: readonly string[] = [];
+
 /**
  * State of the world for types whose responses are partial (endpoints, routes): only what changed is sent, absence
  * means nothing, and a name that does not exist is answered when it appears.
@@ -19,6 +21,7 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
   readonly #unsettled = new Unsettled();
   readonly #has = new Map<string, string>();
   readonly #rejected = new Map<string, string>();
+  #left = NO_NAMES;
   /** Nothing of this view is left to send. */
   #done: TypeView | undefined;
 
@@ -34,6 +37,10 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
     return this.#names.remembered;
   }
 
+  get left(): readonly string[] {
+    return this.#left;
+  }
+
   giveUp(): void {
     this.#unsettled.giveUp();
   }
@@ -42,8 +49,12 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
     const settled = this.#unsettled.settle(request.nonce);
     if (settled !== undefined && request.error !== undefined) this.#reject(settled);
     else if (settled !== undefined && this.#rejected.size > 0) this.#forgive(settled);
-    if (this.#names.replace(request.names)) this.#forgetOthers();
+    this.#left = this.#names.replace(request.names) ? this.#forgetOthers() : NO_NAMES;
     return settled;
+  }
+
+  includes(name: string): boolean {
+    return this.#names.includes(name);
   }
 
   renew(names: readonly string[]): void {
@@ -74,7 +85,7 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
 
   #reject(versions: Versions): void {
     for (const [name, version] of versions) {
-      if (this.#names.includes(name)) this.#rejected.set(name, version);
+      if (this.includes(name)) this.#rejected.set(name, version);
     }
   }
 
@@ -99,10 +110,11 @@ export class SotwSubscription implements Subscription<DiscoveryRequest> {
     }
   }
 
-  /** What is not asked for any more is new when it is asked for again. */
-  #forgetOthers(): void {
-    for (const known of [this.#has, this.#rejected]) {
-      for (const name of known.keys()) if (!this.#names.includes(name)) known.delete(name);
-    }
+  /** What is not asked for any more is new when it is asked for again. @returns what was sent of it. */
+  #forgetOthers(): readonly string[] {
+    const left = [...this.#has.keys()].filter((name) => !this.includes(name));
+    for (const name of left) this.#has.delete(name);
+    for (const name of this.#rejected.keys()) if (!this.includes(name)) this.#rejected.delete(name);
+    return left;
   }
 }

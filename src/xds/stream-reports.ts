@@ -97,6 +97,10 @@ export class StreamReports {
     });
   }
 
+  unsubscribed({ url }: ServedType, names: readonly string[]): void {
+    if (names.length > 0) this.#audience.observer.unsubscribed(this.#stream, url, names);
+  }
+
   rejected({ url }: ServedType, resources: Versions, error: RequestError): void {
     const { observer, warnings } = this.#audience;
     const node = this.#nodeId;

@@ -11,7 +11,7 @@ import type { RequestMeter } from './request-meter.ts';
 import { ENDPOINT_TYPE, type ServedType } from './served-types.ts';
 import { type StreamContext, type StreamTransport, UNNAMED } from './stream-context.ts';
 import { StreamReports } from './stream-reports.ts';
-import type { Subscription, TypeView, Update } from './subscription.ts';
+import type { Subscription, TypeView, Update, Versions } from './subscription.ts';
 import type { Variant } from './variant.ts';
 
 /** What a stream has of one type. */
@@ -106,6 +106,7 @@ export class XdsStream<R extends Request> {
     for (const names of subscription.remembered) {
       if (this.#refuses(checkNames(names, view, limits))) return;
     }
+    this.#reports.unsubscribed(type, subscription.left ?? []);
     if (settled === undefined) {
       const asked = this.#variant.asked(request);
       const unknown = view === undefined ? 0 : this.#reports.unknownNames(type, asked, view);
@@ -113,8 +114,9 @@ export class XdsStream<R extends Request> {
     } else {
       // the clock starts anew if there is more to be answered
       channel.unansweredSinceMs = subscription.waiting ? this.#context.clock.now() : undefined;
-      if (request.error === undefined) this.#reports.acknowledged(type, settled, channel.subscribedAtMs);
-      else this.#reports.rejected(type, settled, request.error);
+      if (request.error === undefined) {
+        this.#reports.acknowledged(type, stillAsked(settled, subscription), channel.subscribedAtMs);
+      } else this.#reports.rejected(type, settled, request.error);
     }
     this.#send();
   }
@@ -264,7 +266,7 @@ export class XdsStream<R extends Request> {
     const warming = parent !== undefined && (this.#channelOf(parent.url)?.changed ?? true);
     const channel = {
       type,
-      subscription: this.#variant.subscribe(type, !warming),
+      subscription: this.#variant.subscribe(type, !warming, this.#context.limits.names),
       subscribedAtMs: this.#context.clock.now(),
       unansweredSinceMs: undefined,
       changed: false,
@@ -326,6 +328,13 @@ export class XdsStream<R extends Request> {
       subscription.renew(named ? changed : [...view.resources.keys()]);
     }
   }
+}
+
+/** An acknowledgement may come after the client has left what it is of. */
+function stillAsked(versions: Versions, subscription: Pick<Subscription<never>, 'includes'>): Versions {
+  const asked = (name: string): boolean => subscription.includes(name);
+  if ([...versions.keys()].every(asked)) return versions;
+  return new Map([...versions].filter(([name]) => asked(name)));
 }
 
 function silent(seconds: number): Refusal {

@@ -44,7 +44,8 @@ export interface RememberedNames {
  *
  * The first request, and any newly or again subscribed name, is answered at once. Everything else waits until all
  * responses are acknowledged or rejected, and then only the newest state is sent. The last rejected version is not
- * sent again unless the client asks for its name anew.
+ * sent again unless the client asks for its name anew, or was told meanwhile that it does not exist: why it was refused,
+ * such as a port that was taken, may be over by then.
  */
 export interface Subscription<R> {
   /**
@@ -52,6 +53,10 @@ export interface Subscription<R> {
    * that the client had before and was spared; undefined: it settles none.
    */
   receive(request: R): Versions | undefined;
+  /** Whether the client asks for it. */
+  includes(name: string): boolean;
+  /** What was asked for and may have been sent, and the latest request leaves. Absent: of a complete set, of which nothing is followed by name. */
+  readonly left?: readonly string[];
   /** Treats those of `names` that are subscribed as newly subscribed. */
   renew(names: readonly string[]): void;
   /** What is to be sent now; undefined: nothing. What it returns must be sent and told to {@link sent}. */

@@ -17,16 +17,19 @@ import type { RememberedNames, Subscription } from './subscription.ts';
 export interface Variant<R extends Request> {
   readonly name: VariantName;
   read(bytes: Buffer, withNode: boolean): ReadResult<R>;
-  /** The names that the request asks for or says to have. */
+  /** The names that the request asks for. */
   names(request: R): RememberedNames;
-  /** How many names the longest list of the request has, those that it says to have among them. */
+  /** How many names it lists. */
   count(request: R): number;
   /** The names that the request asks for, or asks for again. */
   asked(request: R): readonly string[];
   /** The length, in characters, of the longest name or version that the request has. */
   longestText(request: R): number;
-  /** @param trustsClient what the client says to have from an earlier stream is not sent again. */
-  subscribe(type: ServedType, trustsClient: boolean): Subscription<R>;
+  /**
+   * @param trustsClient what the client says to have from an earlier stream is not sent again.
+   * @param keptMax where the type leaves a client what it has and is not here, how many names of it
+   */
+  subscribe(type: ServedType, trustsClient: boolean, keptMax: number): Subscription<R>;
 }
 
 export const SOTW: Variant<DiscoveryRequest> = {
@@ -42,9 +45,8 @@ export const SOTW: Variant<DiscoveryRequest> = {
 export const DELTA: Variant<DeltaDiscoveryRequest> = {
   name: 'delta',
   read: readDeltaDiscoveryRequest,
-  names: ({ subscribe, initialVersions }) =>
-    listed(initialVersions.size === 0 ? subscribe : [...subscribe, ...initialVersions.keys()]),
-  count: ({ subscribe, initialVersions }) => Math.max(subscribe.length, initialVersions.size),
+  names: ({ subscribe }) => listed(subscribe),
+  count: ({ subscribe }) => subscribe.length,
   asked: ({ subscribe }) => subscribe,
   longestText: ({ subscribe, unsubscribe, initialVersions }) =>
     Math.max(
@@ -53,8 +55,8 @@ export const DELTA: Variant<DeltaDiscoveryRequest> = {
       longest(initialVersions.keys()),
       longest(initialVersions.values()),
     ),
-  subscribe: (type, trustsClient) =>
-    new DeltaSubscription(type.complete, trustsClient, type.keepMs !== undefined),
+  subscribe: (type, trustsClient, keptMax) =>
+    new DeltaSubscription(type.complete, trustsClient, type.keepMs === undefined ? 0 : keptMax),
 };
 
 function listed(names: readonly string[]): RememberedNames {

@@ -76,6 +76,7 @@ describe('with EnvoyLbPolicy RoundRobin', () => {
         streamClosed: () => undefined,
         sent: () => undefined,
         rejected: ({ message }) => assert.fail(message),
+        unsubscribed: () => undefined,
         unknownType: () => undefined,
         refused: (limit) => assert.fail(limit),
         unknownName: () => undefined,

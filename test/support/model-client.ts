@@ -31,7 +31,7 @@ export class ModelClient {
   readonly #told = new Map<string, string>();
   /** What is in force: acknowledged. */
   readonly #has = new Map<string, string>();
-  /** The rejected versions, the last one last, of a name that has not been asked for and told of since. */
+  /** The rejected versions, the last one last, of a name that has not been asked for and told of, or told removed, since. */
   readonly #rejected = new Map<string, readonly string[]>();
   #rejectedSet: Versions | undefined;
   #lastSetRejected = false;
@@ -137,7 +137,10 @@ export class ModelClient {
     else this.#checkParts(versions, removed, view, waiting);
     if (this.#telling === 'sets') this.#told.clear();
     for (const [name, version] of versions) this.#told.set(name, version);
-    for (const name of removed) this.#told.set(name, '');
+    for (const name of removed) {
+      this.#told.set(name, '');
+      this.#rejected.delete(name);
+    }
     for (const name of [...versions.keys(), ...removed]) this.owed.delete(name);
     this.owedFirst = false;
     this.#lastSetRejected = false;
@@ -201,7 +204,9 @@ export class ModelClient {
     if (rejects) {
       for (const [name, version] of versions) {
         const before = this.#rejected.get(name) ?? [];
-        if (this.covers(name)) this.#rejected.set(name, [...before, version]);
+        // what it was told is gone is new when it is back
+        const isGone = this.#telling === 'delta' && !this.#told.get(name);
+        if (this.covers(name) && !isGone) this.#rejected.set(name, [...before, version]);
       }
       this.#rejectedSet = versions;
       this.#lastSetRejected = this.open.length === 0;
@@ -219,9 +224,10 @@ export class ModelClient {
           rejected.filter((each) => each !== version),
         );
     }
-    if (judges && this.#rejectedSet !== undefined && equal(this.#rejectedSet, versions)) {
-      this.#rejectedSet = undefined;
-    }
+    const rejected = this.#rejectedSet;
+    if (!judges || rejected === undefined) return;
+    const lacks = [...rejected.keys()].some((name) => !versions.has(name));
+    if (lacks || equal(rejected, versions)) this.#rejectedSet = undefined;
   }
 
   #entitled(view: TypeView): Versions {

@@ -25,6 +25,9 @@ export class StreamBench {
     [];
   readonly acknowledged: Acknowledgement[] = [];
   readonly rejected: Rejection[] = [];
+  readonly unsubscribed: { readonly typeUrl: string; readonly names: readonly string[] }[] = [];
+  /** Names that were told as removed. */
+  readonly removed: string[] = [];
   readonly unknown: string[] = [];
   readonly unknownNames: string[] = [];
   readonly refused: string[] = [];
@@ -51,6 +54,7 @@ export class StreamBench {
       },
       acknowledged: (each) => this.acknowledged.push(each),
       rejected: (each) => this.rejected.push(each),
+      unsubscribed: (_stream, typeUrl, names) => this.unsubscribed.push({ typeUrl, names }),
       unknownType: () => undefined,
       unknownName: () => undefined,
       refused: (limit) => this.refused.push(limit),
@@ -79,7 +83,8 @@ export class StreamBench {
       },
       transport: {
         write: (message, done) => {
-          const { typeUrl, nonce, resources } = readDelta(message.subarray(PREFIX_BYTES));
+          const { typeUrl, nonce, resources, removed } = readDelta(message.subarray(PREFIX_BYTES));
+          this.removed.push(...removed);
           const names = resources.map(({ name, version }) => `${name}@${version}`);
           const kind = Object.entries(TYPE_URLS).find(([, url]) => url === typeUrl)?.[0];
           this.written.push({ type: kind ?? '', names, nonce });

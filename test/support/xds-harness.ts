@@ -63,6 +63,7 @@ export class XdsHarness {
         sent: () => undefined,
         acknowledged: () => this.acknowledged++,
         rejected: () => this.rejected++,
+        unsubscribed: () => undefined,
         unknownType: () => undefined,
         unknownName: () => undefined,
         refused: (limit) => this.refused.push(limit),

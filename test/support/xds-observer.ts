@@ -11,6 +11,7 @@ export function xdsObserver(interest: Partial<XdsObserver> = {}): XdsObserver {
     sent: ignore,
     acknowledged: ignore,
     rejected: ignore,
+    unsubscribed: ignore,
     refused: ignore,
     unknownType: ignore,
     unknownName: ignore,

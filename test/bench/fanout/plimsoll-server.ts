@@ -68,6 +68,9 @@ const server = new XdsServer({
     rejected: ({ typeUrl, node }) => {
       metrics.rejected(typeUrl, node);
     },
+    unsubscribed: (stream) => {
+      applyDelay.left(stream);
+    },
     unknownType: () => {
       metrics.unknownType();
     },

@@ -206,3 +206,69 @@ test('a sidecar of a zone with an assignment of its own is behind by that one, o
   nowMs += 1000;
   assert.equal(sidecars.counts.behind, 0);
 });
+
+test('who asks for a group no more is not behind with it, however often it changes', () => {
+  for (const group of ['llama', 'mistral']) sidecars.published(group, 'v1');
+  const stream = join('10.9.0.1:1');
+  take(stream, 'v1');
+  take(stream, 'v1', 'mistral');
+  sidecars.unsubscribed(stream, ['llama', 'unheard of']);
+  sidecars.unsubscribed({}, ['mistral']);
+  sidecars.published('llama', 'v2');
+  nowMs = 20_000;
+  assert.deepEqual([sidecars.counts.behind, sidecars.warnings()], [0, []]);
+  assert.deepEqual(
+    state().shown[0]?.groups.map(({ name }) => name),
+    ['mistral'],
+  );
+  sidecars.left(stream);
+  assert.equal(sidecars.lost, 0);
+});
+
+test('what a stream of several had goes with it; what another has of the same group stays', () => {
+  sidecars.published('llama', 'v1');
+  const peer = '10.9.0.1:1';
+  const [cds, one, two] = [
+    join(peer, { kind: 'cds' }),
+    join(peer, { kind: 'eds' }),
+    join(peer, { kind: 'eds' }),
+  ];
+  take(one, 'v1');
+  take(two, 'v1');
+  sidecars.published('llama', 'v2');
+  take(two, 'v2');
+  nowMs = 20_000;
+  assert.deepEqual(state().shown[0]?.groups, [{ name: 'llama', version: 'v1', behindSince: 1000 }]);
+  sidecars.left(one);
+  assert.deepEqual(state().shown[0]?.groups, [{ name: 'llama', version: 'v2', behindSince: null }]);
+  assert.equal(sidecars.counts.behind, 0);
+  sidecars.left(two);
+  assert.deepEqual([state().shown[0]?.groups, state().total], [[], 1]);
+  nowMs = 40_000;
+  sidecars.left(cds);
+  assert.equal(sidecars.lost, 0, 'its last stream ended long after the one that was behind');
+});
+
+test('lost while behind: also if the stream that was behind is not the last one to end', () => {
+  sidecars.published('llama', 'v1');
+  const peer = '10.9.0.1:1';
+  const [eds, cds] = [join(peer, { kind: 'eds' }), join(peer, { kind: 'cds' })];
+  take(eds, 'v1');
+  sidecars.published('llama', 'v2');
+  nowMs = 20_000;
+  sidecars.left(eds);
+  nowMs = 20_010;
+  sidecars.left(cds);
+  assert.deepEqual(
+    state().gone.map(({ at, behindSince }) => [at, behindSince]),
+    [[20_010, 1000]],
+  );
+});
+
+test('a refusal goes with the stream that it came on', () => {
+  const [eds] = [join('10.9.0.1:1', { kind: 'eds' }), join('10.9.0.1:1', { kind: 'cds' })];
+  sidecars.rejected(eds, EDS, 'llama', 'no');
+  assert.equal(sidecars.counts.refusing, 1);
+  sidecars.left(eds);
+  assert.deepEqual([sidecars.counts.refusing, state().total], [0, 1]);
+});

@@ -130,12 +130,53 @@ test('a group that is there and has not been evaluated yet is waited for as well
 });
 
 test('a listener that goes while it waits lets the former group go', async () => {
-  const fleet = await renamed();
+  const fleet = setUp();
+  const other = listener('other', { name: 'other' });
+  fleet.reload(['llama', 'other'], [listener('llama'), other]);
+  fleet.publish('llama', 'other');
+  fleet.reload(['llama-k8s', 'other'], [listener('llama-k8s'), other]);
   await fleet.clock.advance(HOUR_MS);
-  fleet.reload(['llama-k8s'], []);
-  assert.deepEqual(fleet.endpoints(), ['llama']);
+  fleet.reload(['llama-k8s', 'other'], [other]);
+  assert.deepEqual(fleet.endpoints(), ['llama', 'other']);
   await fleet.clock.advance(retireMs);
-  assert.deepEqual([fleet.clusters(), fleet.endpoints()], [[], []]);
+  assert.deepEqual([fleet.clusters(), fleet.endpoints()], [['other'], ['other']]);
+});
+
+for (const [what, pauseMs] of Object.entries({ 'a moment': 1, hours: 4 * HOUR_MS })) {
+  test(`no listeners for ${what}: sidecars keep theirs, and a listener that returns with another group moves as ever`, async () => {
+    const fleet = setUp();
+    fleet.reload(['a'], [listener('a')]);
+    fleet.publish('a');
+    await fleet.clock.advance(60_000);
+    // nothing is said of routes, and the cluster and the assignment that they need stay
+    assert.deepEqual(fleet.reload([], []), ['a']);
+    await fleet.clock.advance(pauseMs);
+    fleet.reload([], []);
+    assert.deepEqual([fleet.route(), fleet.clusters(), fleet.endpoints()], [undefined, ['a'], ['a']]);
+    fleet.reload(['b'], [listener('b')]);
+    await fleet.clock.advance(HOUR_MS);
+    assert.deepEqual([fleet.route(), fleet.clusters(), fleet.endpoints()], ['a', ['a'], ['a']]);
+    fleet.publish('b');
+    await fleet.clock.advance(followMs - 1);
+    assert.deepEqual([fleet.route(), fleet.clusters()], ['a', ['a', 'b']]);
+    await fleet.clock.advance(1);
+    assert.equal(fleet.route(), 'b');
+    await fleet.clock.advance(retireMs);
+    assert.deepEqual([fleet.clusters(), fleet.endpoints()], [['b'], ['b']]);
+    assert.equal(fleet.clock.pending, 0);
+  });
+}
+
+test('no listeners for hours, then one with another group that has an assignment: its cluster goes out first', async () => {
+  const fleet = setUp();
+  fleet.reload(['a', 'b'], [listener('a')]);
+  fleet.publish('a', 'b');
+  fleet.reload(['a', 'b'], []);
+  await fleet.clock.advance(HOUR_MS);
+  fleet.reload(['a', 'b'], [listener('b')]);
+  assert.deepEqual([fleet.route(), fleet.clusters()], ['a', ['a', 'b']]);
+  await fleet.clock.advance(followMs);
+  assert.equal(fleet.route(), 'b');
 });
 
 test('many groups that have their first assignment at once move their listeners in one go', async () => {

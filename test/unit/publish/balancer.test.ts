@@ -178,7 +178,7 @@ test('the last acknowledgement tells where the time went, and who left or refuse
   const bench = new Bench();
   bench.configure([group('llama', [a, b]), group('other', [a])]);
   await bench.clock.advance(100);
-  const streams = [{}, {}, {}, {}] as const;
+  const streams = [{}, {}, {}, {}, {}] as const;
   const take = (stream: object, afterMs: number): void => {
     const atMs = bench.clock.now() + afterMs;
     const version = bench.published.at(-1)?.version ?? '';
@@ -197,13 +197,17 @@ test('the last acknowledgement tells where the time went, and who left or refuse
       ]),
     ),
   );
-  const [one, two, leaving, refusing] = streams;
+  const [one, two, leaving, unsubscribing, refusing] = streams;
   take(one, 7);
   take(two, 9);
   bench.balancer.left(leaving);
+  bench.balancer.unsubscribed('other', refusing);
+  bench.balancer.unsubscribed('gone', refusing);
+  bench.balancer.unsubscribed('llama', unsubscribing);
   bench.balancer.rejected('llama', bench.published.at(-1)?.version ?? '', refusing);
   assert.deepEqual(bench.applied, [['llama', 20, 0, 9]]);
   assert.deepEqual(bench.unapplied, [
+    ['llama', 'left', 1],
     ['llama', 'left', 1],
     ['llama', 'rejected', 1],
   ]);

@@ -164,7 +164,7 @@ test('what needs no new cluster goes out at once, and a cluster that nobody uses
   publisher.configure([group('b')], [], 0);
   assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin', 'b LeastRequest'], []]);
   publisher.advance(RETIRED_MS);
-  assert.deepEqual([served(CDS), served(LDS)], [[], []]);
+  assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin'], []], 'sidecars keep their listener');
 });
 
 test('each kind of clients gets listeners in its own words, and all the same assignments', () => {

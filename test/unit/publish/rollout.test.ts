@@ -69,16 +69,39 @@ test('a cluster that nobody uses ends in time, however often the configuration c
   assert.deepEqual(served(rollout), ['a', ['a']]);
 });
 
+test('a configuration without anything says nothing of routes, and the cluster of the one before does not end', () => {
+  const rollout = new Rollout(CDS, TIMES);
+  const nothing: Resources = new Map();
+  rollout.begin(nothing, 0);
+  assert.equal(rollout.served.size, 0);
+  rollout.begin(routesTo('a'), 0);
+  rollout.begin(routesTo('b'), 100);
+  rollout.begin(nothing, 101);
+  assert.deepEqual(served(rollout), [undefined, ['a', 'b']]);
+  assert.equal(rollout.advance(111), undefined, 'the one that no route used has ended');
+  assert.deepEqual(served(rollout), [undefined, ['a']]);
+  rollout.begin(routesTo('b'), 200);
+  assert.deepEqual(served(rollout), ['a', ['a', 'b']]);
+  assert.equal(rollout.advance(203), 213);
+  assert.deepEqual(served(rollout), ['b', ['a', 'b']]);
+});
+
 test('whatever comes and when: no route goes to a cluster that is not out for long enough, none is left behind', () => {
-  const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 3 });
+  // undefined: no listeners, sidecars keep theirs
+  const names = fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 3 }), {
+    nil: undefined,
+  });
   const changes = fc.array(fc.record({ names, after: fc.nat(15) }), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(changes, (steps) => {
       const rollout = new Rollout(CDS, TIMES);
       const since = new Map<string, number>();
       let nowMs = 0;
+      let kept = '';
       const look = (): void => {
-        const [route = '', clusters] = served(rollout);
+        const [told, clusters] = served(rollout);
+        const route = told ?? kept;
+        kept = route;
         for (const name of since.keys()) if (!clusters.includes(name)) since.delete(name);
         const first = since.size === 0;
         for (const name of clusters) if (!since.has(name)) since.set(name, first ? -TIMES.followMs : nowMs);
@@ -87,7 +110,7 @@ test('whatever comes and when: no route goes to a cluster that is not out for lo
         }
       };
       for (const step of steps) {
-        rollout.begin(routesTo(...step.names), nowMs);
+        rollout.begin(step.names === undefined ? new Map() : routesTo(...step.names), nowMs);
         look();
         for (let wait = 0; wait < step.after; wait++) {
           nowMs++;
@@ -97,7 +120,7 @@ test('whatever comes and when: no route goes to a cluster that is not out for lo
       }
       rollout.advance(nowMs + TIMES.followMs);
       rollout.advance(nowMs + TIMES.followMs + TIMES.retireMs);
-      const last = steps.at(-1)?.names ?? [];
+      const last = steps.at(-1)?.names ?? kept.split(',').filter(Boolean);
       assert.deepEqual(served(rollout)[1].toSorted(), last.toSorted());
       assert.equal(rollout.advance(nowMs + 1000), undefined);
     }),

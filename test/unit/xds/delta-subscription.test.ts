@@ -402,7 +402,7 @@ test('what was rejected, then acknowledged as asked anew, is sent if it was with
   client.next(viewOf({ a: '2' }));
   client.receive({ nonce: '2', error: REJECTION });
   client.subscription.giveUp();
-  assert.deepEqual(client.next(viewOf({}))?.removed, ['a']);
+  assert.deepEqual(client.next(viewOf({ a: '3' }))?.resources, ['a@3']);
   client.subscription.giveUp();
   const view = viewOf({ a: '2' });
   assert.equal(client.next(view), undefined);
@@ -410,6 +410,32 @@ test('what was rejected, then acknowledged as asked anew, is sent if it was with
   client.receive({ nonce: '4' });
   assert.deepEqual(client.next(view)?.resources, ['a@2']);
 });
+
+for (const subscribe of [['a', 'b'], ['*']]) {
+  test(`what was rejected and then removed is sent when it is back, subscribed to ${subscribe.join(' ')}`, () => {
+    const client = settled(subscribe, viewOf({ a: '1' }));
+    const both = viewOf({ a: '1', b: '1' });
+    const { nonce = '' } = client.next(both) ?? {};
+    client.receive({ nonce, error: REJECTION });
+    assert.equal(client.next(both), undefined);
+    const without = client.next(viewOf({ a: '1' }));
+    assert.deepEqual(without?.removed, ['b']);
+    client.receive({ nonce: without?.nonce ?? '' });
+    assert.deepEqual(client.next(both)?.resources, ['b@1']);
+  });
+
+  test(`also if it is rejected only after it was removed, subscribed to ${subscribe.join(' ')}`, () => {
+    const client = settled(subscribe, viewOf({ a: '1' }));
+    const both = viewOf({ a: '1', b: '1' });
+    const { nonce = '' } = client.next(both) ?? {};
+    client.subscription.giveUp();
+    const without = client.next(viewOf({ a: '1' }));
+    assert.deepEqual(without?.removed, ['b']);
+    client.receive({ nonce, error: REJECTION });
+    client.receive({ nonce: without?.nonce ?? '' });
+    assert.deepEqual(client.next(both)?.resources, ['b@1']);
+  });
+}
 
 test('a client of everything that is not trusted gets all of it, and is told what went', () => {
   const client = endpoints(false);
@@ -419,4 +445,20 @@ test('a client of everything that is not trusted gets all of it, and is told wha
   ]);
   client.receive({ subscribe: ['*'], initialVersions });
   assert.deepEqual(client.next(viewOf({ a: '1' })), { nonce: '1', resources: ['a@1'], removed: ['gone'] });
+});
+
+test('what the latest request left: names that were asked for and are no more', () => {
+  const client = settled(['a', 'b'], viewOf({ a: '1', b: '1' }));
+  const left = (fields: Partial<DeltaDiscoveryRequest>): readonly string[] => {
+    client.receive(fields);
+    return client.subscription.left ?? [];
+  };
+  assert.deepEqual(left({ unsubscribe: ['a'], subscribe: ['a'] }), []);
+  assert.deepEqual(left({ unsubscribe: ['a', 'never asked for'] }), ['a']);
+  assert.deepEqual(left({ unsubscribe: ['a'] }), []);
+  assert.deepEqual(left({ subscribe: ['*'] }), []);
+  client.next(viewOf({ a: '1', b: '1', c: '1' }));
+  assert.deepEqual(left({ unsubscribe: ['b'] }), [], 'one of all');
+  assert.deepEqual(left({ subscribe: ['c'], unsubscribe: ['*'] }).toSorted(), ['a', 'b']);
+  assert.deepEqual(left({ nonce: '2' }), []);
 });

@@ -50,6 +50,7 @@ function makeServer(clock = systemClock, settings: XdsSettings = xdsSettings()):
       sent: () => events.push('sent'),
       acknowledged: (each) => acknowledged.push(each),
       rejected: (each) => rejected.push(each),
+      unsubscribed: (_stream, typeUrl, names) => events.push(`left ${names.join(' ')} of ${typeUrl}`),
       unknownType: (typeUrl) => events.push(`unknown ${typeUrl}`),
       refused: (limit) => events.push(`refused ${limit}`),
       unknownName: (typeUrl) => events.push(`unknown name of ${typeUrl}`),

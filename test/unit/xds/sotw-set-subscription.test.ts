@@ -107,10 +107,23 @@ test('a rejected set is not sent again, one that differs in anything is', () => 
   client.next(viewOf({ a: '1', b: '1' }));
   assert.deepEqual(client.receive({ nonce: '1', error: REJECTION }), ['a@1', 'b@1']);
   assert.equal(client.next(viewOf({ a: '1', b: '1' })), undefined);
-  assert.deepEqual(client.next(viewOf({ a: '1' }))?.resources, ['a@1']);
+  assert.deepEqual(client.next(viewOf({ a: '2', b: '1' }))?.resources, ['a@2', 'b@1']);
   client.receive({ nonce: '2' });
   assert.equal(client.next(viewOf({ a: '1', b: '1' })), undefined, 'back to the rejected one');
   assert.deepEqual(client.next(viewOf({ a: '1', b: '2' }))?.resources, ['a@1', 'b@2']);
+});
+
+test('a rejected set is sent again once the client has taken one that lacks something of it', () => {
+  const client = driver();
+  const both = viewOf({ a: '1', b: '1' });
+  client.receive({});
+  client.next(both);
+  client.receive({ nonce: '1', error: REJECTION });
+  assert.deepEqual(client.next(viewOf({ a: '1' }))?.resources, ['a@1']);
+  client.subscription.giveUp();
+  assert.equal(client.next(both), undefined, 'not taken yet');
+  client.receive({ nonce: '2' });
+  assert.deepEqual(client.next(both)?.resources, ['a@1', 'b@1']);
 });
 
 test('a rejected set is sent to a client that asks anew, and is good once acknowledged', () => {

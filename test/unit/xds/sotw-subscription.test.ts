@@ -280,3 +280,18 @@ test('a rejection of a name that has been left says nothing about taking it agai
   assert.equal(client.next(viewOf({ b: '1' })), undefined);
   assert.deepEqual(client.next(viewOf({ a: '2', b: '1' }))?.resources, ['a@2']);
 });
+
+test('what the latest list left: names that were sent and are not in it', () => {
+  const client = driver();
+  const left = (names: readonly string[]): readonly string[] => {
+    client.receive({ names });
+    return client.subscription.left ?? [];
+  };
+  assert.deepEqual(left(['a', 'b', 'never sent']), []);
+  client.next(viewOf({ a: '1', b: '1', c: '1' }));
+  assert.deepEqual(left(['b']), ['a']);
+  assert.deepEqual(left(['b']), []);
+  assert.deepEqual(left(['*']), []);
+  client.next(viewOf({ a: '1', b: '1', c: '1' }));
+  assert.deepEqual(left(['c']), ['b', 'a']);
+});

@@ -233,3 +233,17 @@ test('nothing is said of a type that is not published: an empty answer would del
   bench.publish({}, [], ['cluster']);
   assert.deepEqual(bench.flush(1), []);
 });
+
+test('what is asked for no more is told once, and no acknowledgement of it that comes afterwards', () => {
+  const bench = new StreamBench([ENDPOINT_TYPE]);
+  bench.publish({ endpoint: { g: '1', h: '1' } });
+  bench.request('endpoint', { resourceNamesSubscribe: ['g', 'h'] });
+  bench.flush();
+  bench.request('endpoint', { resourceNamesUnsubscribe: ['g'] });
+  bench.request('endpoint', { responseNonce: bench.written[0]?.nonce });
+  assert.deepEqual(bench.unsubscribed, [{ typeUrl: ENDPOINT_TYPE.url, names: ['g'] }]);
+  assert.deepEqual(
+    bench.acknowledged.map(({ resources }) => [...resources.keys()]),
+    [['h']],
+  );
+});
