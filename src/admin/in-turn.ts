@@ -13,7 +13,7 @@ export function inTurn(listener: RequestListener, most: number): RequestListener
   return (request, response) => {
     const { socket } = request;
     const begin = (): void => {
-      if (!socket.destroyed) void listener(request, response);
+      if (!socket.destroyed) listener(request, response);
     };
     if (response.socket !== null) {
       begin();

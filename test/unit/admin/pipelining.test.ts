@@ -56,6 +56,10 @@ function ask(...paths: string[]): { socket: Socket; heard: () => string } {
   return { socket, heard: () => heard };
 }
 
+function times(count: number, text: string): readonly string[] {
+  return Array.from({ length: count }, () => text);
+}
+
 async function statusOf(path: string): Promise<string> {
   const { socket, heard } = ask(path);
   await once(socket, 'data');
@@ -68,7 +72,7 @@ for (const [path, most] of [
   ['/samples', 8],
 ] as const) {
   test(`a connection has one place on ${path} however often it asks, and none when it is gone`, async () => {
-    const often = Array.from({ length: most / 8 }, () => ask(...new Array<string>(9).fill(path)));
+    const often = Array.from({ length: most / 8 }, () => ask(...times(9, path)));
     await Promise.all(often.map(({ socket }) => once(socket, 'data')));
     assert.equal(await statusOf(path), '200');
     for (const { socket } of often) socket.destroy();
@@ -93,7 +97,7 @@ for (const [path, most] of [
 }
 
 test('a connection that asks for more ahead than it may is closed, and has nothing left', async () => {
-  const { socket, heard } = ask('/events', ...new Array<string>(17).fill('/healthz'));
+  const { socket, heard } = ask('/events', ...times(17, '/healthz'));
   await once(
     socket.on('error', () => undefined),
     'close',
@@ -103,16 +107,16 @@ test('a connection that asks for more ahead than it may is closed, and has nothi
 });
 
 test('as many as may be asked for ahead are answered in their order', async () => {
-  const { heard } = ask('/healthz', ...new Array<string>(15).fill('/explain/none'), '/metrics');
+  const { heard } = ask('/healthz', ...times(15, '/explain/none'), '/metrics');
   await waitFor('the last', () => heard().endsWith('a 1\n'));
   const answers = heard()
-    .match(/^HTTP\/1\.1 \d+/gm)
+    .match(/HTTP\/1\.1 \d+/g)
     ?.map((line) => line.slice(9));
-  assert.deepEqual(answers, ['200', ...new Array<string>(15).fill('404'), '200']);
+  assert.deepEqual(answers, ['200', ...times(15, '404'), '200']);
 });
 
 test('answers that nobody can take any more leave nothing scheduled', async () => {
-  const { socket } = ask('/events', ...new Array<string>(10).fill('/healthz'));
+  const { socket } = ask('/events', ...times(10, '/healthz'));
   await once(socket, 'data');
   socket.destroy();
   await waitFor('nothing that is still to happen', () => clock.pending === 0);
