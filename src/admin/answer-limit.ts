@@ -7,10 +7,13 @@ import type { Clock } from '../runtime/clock.ts';
  */
 export function limitAnswers(http: FastifyInstance, clock: Clock, milliseconds: number): void {
   http.addHook('onSend', (request, reply, _payload, done) => {
-    const cancel = clock.schedule(milliseconds, () => {
-      request.raw.socket.destroy();
-    });
-    reply.raw.once('close', cancel);
+    // a client that has gone is told of no more
+    if (!reply.raw.destroyed) {
+      const cancel = clock.schedule(milliseconds, () => {
+        request.raw.socket.destroy();
+      });
+      reply.raw.once('close', cancel);
+    }
     done();
   });
 }

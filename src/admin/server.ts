@@ -13,13 +13,17 @@ import { limitAnswers } from './answer-limit.ts';
 import { limitConnections } from './connection-limit.ts';
 import { addExplainRoutes, type ExplainSource } from './explain-routes.ts';
 import { addGuard, refuse } from './guard.ts';
+import { inTurn } from './in-turn.ts';
 import type { LiveState } from './live-state.ts';
 import { NO_SCHEMAS } from './no-schemas.ts';
 import { addPageRoutes } from './page-routes.ts';
+import { sendInPortions } from './portions.ts';
 import { SharedPage } from './shared-page.ts';
 import { StateRoutes } from './state-routes.ts';
 
 const CONNECTIONS_MAX = 512;
+/** Requests that wait on a connection for those before them. */
+const PIPELINED_MAX = 16;
 /** Between two requests of a connection. */
 const KEEP_ALIVE_MS = 75_000;
 /** Groups that a probe is told of. */
@@ -63,6 +67,7 @@ export class AdminServer {
   readonly #settings: AdminSettings;
   readonly #http: FastifyInstance;
   readonly #stateRoutes: StateRoutes;
+  readonly #metrics: SharedPage;
   readonly #token: TokenFile | undefined;
   readonly #credentials: ReloadedCredentials | undefined;
 
@@ -76,7 +81,7 @@ export class AdminServer {
       bodyLimit: 1024,
       routerOptions: { maxParamLength: PATH_PART_MAX },
       forceCloseConnections: true,
-      serverFactory: (handler) => makeServer(handler, tls !== undefined, limits),
+      serverFactory: (handler) => makeServer(inTurn(handler, PIPELINED_MAX), tls !== undefined, limits),
       frameworkErrors: ({ statusCode }, _request, reply) => {
         void refuse(reply, statusCode ?? 400, 'no path like this is here');
       },
@@ -88,9 +93,9 @@ export class AdminServer {
     limitAnswers(this.#http, clock, limits.answerMs);
     addGuard(this.#http, { hosts, isToken: token && ((text) => token.is(text)) });
     this.#addProbes(options);
-    const metrics = new SharedPage(options.metrics, clock);
+    this.#metrics = new SharedPage(options.metrics, clock);
     this.#http.get('/metrics', async (_request, reply) =>
-      reply.type(options.metricsContentType).send(await metrics.get()),
+      sendInPortions(reply.type(options.metricsContentType), await this.#metrics.get()),
     );
     addExplainRoutes(this.#http, options.explain);
     this.#stateRoutes = new StateRoutes(this.#http, state, clock);
@@ -117,6 +122,7 @@ export class AdminServer {
 
   async stop(): Promise<void> {
     this.#stateRoutes.close();
+    this.#metrics.close();
     await Promise.all([this.#http.close(), this.#token?.close(), this.#credentials?.close()]);
   }
 

@@ -23,11 +23,13 @@ test('one more than may be answered at once is refused, until one has ended, how
   };
 
   const slow = 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n';
-  // the second one's turn comes after the first one's answer, which never comes
-  const gone = connect(port, '127.0.0.1', () => gone.write(slow.repeat(2)));
+  const gone = [1, 2].map(() => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(slow));
+    return socket;
+  });
   await waitFor('both', () => waiting.length === 2);
   assert.equal(await ask('/fast'), 503);
-  gone.destroy();
+  for (const socket of gone) socket.destroy();
   await waitFor('room', async () => (await ask('/fast')) === 200);
 
   const both = [ask('/slow'), ask('/slow')];
