@@ -87,7 +87,7 @@ test('an old stay is forgotten within a minute or two', () => {
 });
 
 /** Two backends with 20 inside and 5 finished a second each: 4 s. */
-function staySeconds(
+function staysWhen(
   change: (step: number) => { finished?: number | undefined } | 'timeout' = () => ({}),
 ): number {
   const fleet = new Fleet(2);
@@ -102,17 +102,17 @@ function staySeconds(
 test('counters that fall, missing samples and engines without a counter do not bend the estimate', () => {
   const near = (seconds: number, what: string) =>
     assert.ok(Math.abs(seconds - 4) < 0.3, `${what}: ${seconds}`);
-  near(staySeconds(), 'plain');
+  near(staysWhen(), 'plain');
   near(
-    staySeconds((step) => ({ finished: 5 * (step % 30) })),
+    staysWhen((step) => ({ finished: 5 * (step % 30) })),
     'restart every 30 s',
   );
   near(
-    staySeconds((step) => (step % 3 === 0 ? 'timeout' : {})),
+    staysWhen((step) => (step % 3 === 0 ? 'timeout' : {})),
     'every third missing',
   );
   near(
-    staySeconds(() => ({ finished: undefined })),
+    staysWhen(() => ({ finished: undefined })),
     'no counter',
   );
 });

@@ -108,9 +108,13 @@ test('a longer Interval leaves out nothing of what was published, nor of the rec
 
 test('a recording that changes to another replica and back: each begins anew, by its own clock', () => {
   const DAY = 86_400_000;
-  for (const order of ['ab', 'aba', 'abab']) {
+  for (const order of [
+    ['a', 'b'],
+    ['a', 'b', 'a'],
+    ['a', 'b', 'a', 'b'],
+  ]) {
     const replicas = { a: new Process('a', 10 * DAY, 10 * DAY), b: new Process('b', 3_600_000, 10 * DAY) };
-    const visits = [...order].map((name) => {
+    const visits = order.map((name) => {
       const [told, other] = name === 'a' ? [replicas.a, replicas.b] : [replicas.b, replicas.a];
       const lines = told.run(120);
       other.run(120);
@@ -118,7 +122,7 @@ test('a recording that changes to another replica and back: each begins anew, by
     });
     const { report, survey } = replayed(visits.flat());
     const warmUps = 24 * (order.length - 1);
-    assert.deepEqual([survey.changes, report.warmUpEvaluations], [order.length - 1, warmUps], order);
+    assert.deepEqual([survey.changes, report.warmUpEvaluations], [order.length - 1, warmUps], order.join(''));
     assert.equal(report.evaluations, 120 * order.length - warmUps);
     // of each that told before, what it did in between
     assert.equal(report.missedEvaluations, 120 * Math.max(0, order.length - 2));
