@@ -137,7 +137,7 @@ test('a recording that changes to another replica and back: each begins anew, by
     const moved = sum((one) => one.movedShareRatio * one.evaluations) / report.evaluations;
     assert.ok(
       Math.abs(report.movedShareRatio - moved) < 1e-9,
-      `${order}: ${report.movedShareRatio}, ${moved}`,
+      `${order.join('')}: ${report.movedShareRatio}, ${moved}`,
     );
   }
 });
