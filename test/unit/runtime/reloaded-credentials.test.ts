@@ -303,6 +303,7 @@ test('files swapped all at once, while they are read', async () => {
     ]);
     await poll();
   }
-  assert.equal(taken.at(-1), second.cert);
+  // on a busy machine the clock outruns the disk
+  await waitFor('the last ones', () => taken.at(-1) === second.cert);
   assert.equal(refused, 0);
 });
