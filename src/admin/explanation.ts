@@ -114,7 +114,8 @@ export interface DecisionExplanation {
   /**
    * Under `Policy: Adaptive`: all weights are the configured ones, as remainingRatio of the gain is below 1/e, requests stay for 2 s or
    * more, 16 or more are inside a backend on average, and nothing else tells the backends apart: all are configured alike, have a
-   * fresh sample, no mark, no slow start, a trust of 0.2 or more and a capacity of 0.82 to 1.22. Not with RoundRobin or `Locality: Prefer`.
+   * fresh sample, no mark, no slow start, a trust of 0.2 or more and a capacity of 0.90 to 1.11 (0.82 to 1.22 where sidecars have equal
+   * weights already). Not while a share is refused, nor with RoundRobin or `Locality: Prefer`.
    */
   readonly equalWeights: boolean;
   readonly loadFactorBounds: { readonly least: number; readonly most: number } | null;

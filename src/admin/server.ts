@@ -17,7 +17,7 @@ import { inTurn } from './in-turn.ts';
 import type { LiveState } from './live-state.ts';
 import { NO_SCHEMAS } from './no-schemas.ts';
 import { addPageRoutes } from './page-routes.ts';
-import { sendInPortions } from './portions.ts';
+import { sendShared } from './shared-bytes.ts';
 import { SharedPage } from './shared-page.ts';
 import { StateRoutes } from './state-routes.ts';
 
@@ -95,7 +95,7 @@ export class AdminServer {
     this.#addProbes(options);
     this.#metrics = new SharedPage(options.metrics, clock);
     this.#http.get('/metrics', async (_request, reply) =>
-      sendInPortions(reply.type(options.metricsContentType), await this.#metrics.get()),
+      sendShared(reply.type(options.metricsContentType), await this.#metrics.get()),
     );
     addExplainRoutes(this.#http, options.explain);
     this.#stateRoutes = new StateRoutes(this.#http, state, clock);

@@ -5,7 +5,7 @@ const REST_RATIO = 4;
 
 /**
  * A page that takes time to make, for any number of clients: those that ask meanwhile share the next one, so that not
- * even a flood of requests takes more than a fifth of the process, nor slow readers more memory than one page. Nobody
+ * even a flood of requests takes more than a fifth of the process, nor slow readers more memory than the pages of their time. Nobody
  * gets a page from before it asked.
  */
 export class SharedPage {

@@ -21,11 +21,21 @@ export interface Version {
   supersededAtMs: number | undefined;
 }
 
+/** A refusal; `names` and `reason` are printable and cut. */
+export interface Nack {
+  readonly atMs: number;
+  readonly typeUrl: string;
+  readonly names: string;
+  readonly reason: string;
+}
+
 export interface OpenStream {
   /** The service. */
   readonly kind: string;
   /** By server group that the stream asks for: what was acknowledged on it last. */
   readonly versions: Map<string, Version>;
+  /** By type: the latest refusal, until something of the type is taken on this stream. */
+  readonly nacks: Map<string, Nack>;
 }
 
 export interface Sidecar {
@@ -34,16 +44,6 @@ export interface Sidecar {
   readonly streams: Map<object, OpenStream>;
   /** The latest stream that ended while the sidecar was behind. */
   lapse: { readonly atMs: number; readonly behindSinceMs: number } | undefined;
-  /** Its latest refusal, until it takes something of the type. */
-  nack:
-    | {
-        readonly stream: object;
-        readonly atMs: number;
-        readonly typeUrl: string;
-        readonly names: string;
-        readonly reason: string;
-      }
-    | undefined;
 }
 
 export interface Behind {
@@ -106,10 +106,12 @@ function byNode(a: Sidecar, b: Sidecar): number {
 }
 
 function sidecarState(
-  { of, sinceMs, streams, nack }: Sidecar,
+  sidecar: Sidecar,
   { supersededAtMs }: SidecarSurvey,
   unix: (atMs: number) => UnixMs,
 ): SidecarState {
+  const { of, sinceMs, streams } = sidecar;
+  const nack = latestNack(sidecar);
   const byName = new Map<string, SidecarGroup>();
   for (const { versions } of streams.values()) {
     for (const [name, version] of versions) {
@@ -139,6 +141,15 @@ function sidecarState(
         ? null
         : { at: unix(nack.atMs), type: shortType(nack.typeUrl), names: nack.names, reason: nack.reason },
   };
+}
+
+/** Of all its streams and types; undefined: it refuses nothing. */
+export function latestNack({ streams }: Sidecar): Nack | undefined {
+  let latest: Nack | undefined;
+  for (const { nacks } of streams.values()) {
+    for (const nack of nacks.values()) if (nack.atMs >= (latest?.atMs ?? nack.atMs)) latest = nack;
+  }
+  return latest;
 }
 
 /** What is wrong with sidecars as a whole. */
@@ -180,12 +191,13 @@ function goneWarnings({ gone, nowMs }: SidecarSurvey): readonly Warning[] {
 
 function refusalWarnings({ refusing, total }: SidecarSurvey): readonly Warning[] {
   const [first] = refusing;
-  if (first?.nack === undefined) return [];
+  const nack = first === undefined ? undefined : latestNack(first);
+  if (nack === undefined) return [];
   const words =
     refusing.length === 1 ? 'sidecars refuses what it is sent' : 'sidecars refuse what they are sent';
   return [
     {
-      text: `${refusing.length} of ${total} ${words}: ${first.nack.reason}`,
+      text: `${refusing.length} of ${total} ${words}: ${nack.reason}`,
       remedy:
         "What is refused is not sent again, and they keep what they had. Look at the configuration of the group or listener that is named, and at the Envoy's version.",
     },

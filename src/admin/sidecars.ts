@@ -3,6 +3,7 @@ import { GroupVersions } from './group-versions.ts';
 import {
   type Behind,
   type GoneSidecar,
+  latestNack,
   type Sidecar,
   SIDECARS_SHOWN,
   type SidecarStream,
@@ -61,9 +62,10 @@ export class Sidecars {
       sinceMs: this.#now(),
       streams: new Map(),
       lapse: undefined,
-      nack: undefined,
     };
-    sidecar.streams.set(stream, { kind: of.kind, versions: new Map() });
+    // it is back: what it lacks now is counted anew
+    sidecar.lapse = undefined;
+    sidecar.streams.set(stream, { kind: of.kind, versions: new Map(), nacks: new Map() });
     this.#byPeer.set(of.peer, sidecar);
     this.#byStream.set(stream, sidecar);
   }
@@ -78,8 +80,6 @@ export class Sidecars {
     if (behindSinceMs !== undefined) sidecar.lapse = { atMs, behindSinceMs };
     this.#byStream.delete(stream);
     sidecar.streams.delete(stream);
-    // whoever still has it tells so on another stream
-    if (sidecar.nack?.stream === stream) sidecar.nack = undefined;
     if (sidecar.streams.size > 0) return;
     this.#byPeer.delete(sidecar.of.peer);
     const { of, lapse } = sidecar;
@@ -115,20 +115,20 @@ export class Sidecars {
     this.#latestSurvey = undefined;
     const sidecar = this.#byStream.get(stream);
     if (sidecar === undefined) return;
-    if (sidecar.nack?.typeUrl === typeUrl) sidecar.nack = undefined;
-    const taken = sidecar.streams.get(stream)?.versions;
+    const open = sidecar.streams.get(stream);
+    open?.nacks.delete(typeUrl);
     for (const [name, version] of versions) {
       const group = this.#groups.get(name);
       if (group === undefined) continue;
-      taken?.set(name, group.find(sidecar.of.zone, version, this.#now()));
+      open?.versions.set(name, group.find(sidecar.of.zone, version, this.#now()));
     }
   }
 
   /** A response was refused. @param names printable and cut, as `reason` */
   rejected(stream: object, typeUrl: string, names: string, reason: string): void {
     this.#latestSurvey = undefined;
-    const sidecar = this.#byStream.get(stream);
-    if (sidecar !== undefined) sidecar.nack = { stream, atMs: this.#now(), typeUrl, names, reason };
+    const nack = { atMs: this.#now(), typeUrl, names, reason };
+    this.#byStream.get(stream)?.streams.get(stream)?.nacks.set(typeUrl, nack);
   }
 
   get counts(): SidecarCounts {
@@ -172,7 +172,7 @@ export class Sidecars {
     for (const sidecar of this.#byPeer.values()) {
       const sinceMs = this.#behindSince(sidecar, nowMs);
       if (sinceMs !== undefined) behind.push({ sidecar, sinceMs });
-      if (sidecar.nack !== undefined) refusing.push(sidecar);
+      if (latestNack(sidecar) !== undefined) refusing.push(sidecar);
       if (others.length < SIDECARS_SHOWN) others.push(sidecar);
     }
     const survey = {

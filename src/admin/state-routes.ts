@@ -7,7 +7,7 @@ import { atMostAtOnce } from './at-most-at-once.ts';
 import { EventHub } from './event-hub.ts';
 import { headersOf } from './headers-of.ts';
 import type { LiveState } from './live-state.ts';
-import { sendInPortions } from './portions.ts';
+import { sendShared } from './shared-bytes.ts';
 
 /** Event streams at a time. */
 const STREAMS_MAX = 64;
@@ -24,7 +24,7 @@ export class StateRoutes {
   constructor(http: FastifyInstance, state: LiveState, clock: Clock) {
     this.#state = state;
     this.#hub = new EventHub({ source: state, clock, limit: STREAMS_MAX });
-    http.get('/state', (_request, reply) => sendInPortions(json(reply, 200), this.#hub.stateJson));
+    http.get('/state', (_request, reply) => sendShared(json(reply, 200), this.#hub.stateJson));
     http.get('/events', (request, reply) => this.#events(request, reply));
     http.get('/samples', (request, reply) => this.#samples(request, reply));
     http.get<{ Params: { group: string } }>(

@@ -13,8 +13,11 @@ const OUTLIVED = Math.exp(-1);
 const LONG_STAY_SECONDS = 2;
 /** So they do with fewer requests inside each backend. */
 const MANY_INSIDE = 16;
-/** Logarithm of a learned capacity that chance alone may come to within a minute. */
-const ALIKE = 0.2;
+/**
+ * Logarithm of a learned capacity that chance alone may come to within a minute. Equal weights load the slower ones until it
+ * shows: they stay until it is twice that, or they would come and go.
+ */
+const ALIKE = { first: 0.1, then: 0.2 } as const;
 /** A trust below this is no chance. */
 const BELIEVED = 0.2;
 
@@ -29,6 +32,10 @@ export interface AlikeInput {
   /** In roster order, 0..1. */
   readonly trusts: Float64Array;
   readonly nowMs: number;
+  /** Sidecars have equal weights, or would have them if the group were not only observed. */
+  readonly wereEqual: boolean;
+  /** While a share is refused weights are shifted against each other at each change. */
+  readonly refuses: boolean;
 }
 
 /**
@@ -39,9 +46,10 @@ export interface AlikeInput {
 export function areAlikeForAllThatIsKnown(input: AlikeInput): boolean {
   const { basis, envoyLbPolicy, prefersZones, roster, memories, freshness, capacities, trusts, nowMs } =
     input;
-  if (envoyLbPolicy !== 'LeastRequest' || prefersZones) return false;
+  if (envoyLbPolicy !== 'LeastRequest' || prefersZones || input.refuses) return false;
   if (basis.remaining >= OUTLIVED || basis.staySeconds < LONG_STAY_SECONDS) return false;
   if (basis.meanInside < MANY_INSIDE) return false;
+  const most = input.wereEqual ? ALIKE.then : ALIKE.first;
   return memories.every(({ joinedAtMs, mark }, index) => {
     const share = at(roster.shares, index);
     const isOfNoAccount = share === 0;
@@ -51,6 +59,6 @@ export function areAlikeForAllThatIsKnown(input: AlikeInput): boolean {
       slowStartLimit(joinedAtMs, nowMs) === undefined &&
       !mark.saturated &&
       at(trusts, index) >= BELIEVED;
-    return isOfNoAccount || (isUsual && Math.abs(Math.log(at(capacities.products, index))) < ALIKE);
+    return isOfNoAccount || (isUsual && Math.abs(Math.log(at(capacities.products, index))) < most);
   });
 }

@@ -64,7 +64,8 @@ function toInteger(weight: number): number {
   return Math.max(1, Math.round(weight));
 }
 
-function areEqual(weights: Float64Array): boolean {
+/** So near each other that they are published as equal. */
+export function areEqual(weights: Float64Array): boolean {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
   for (const weight of weights) {

@@ -17,6 +17,7 @@ import { evaluatePlain } from './plain.ts';
 import { once } from './once.ts';
 import type { Outcome } from './outcome.ts';
 import { observePace, tokensPerSecondOf } from './prompts.ts';
+import { areEqual } from './dither.ts';
 import { configuredPublication, nextPublication, proposalOf, unhealthyOf } from './publication.ts';
 import { observeStay, stayObservation } from './residence.ts';
 import { stepSeconds } from './run-step.ts';
@@ -135,6 +136,8 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
     zones: preference.zones,
     trusts: trust.values,
     promptPace,
+    wereEqual: before.computed !== undefined && areEqual(before.computed.weights),
+    refuses: before.admission.share > 0,
   });
 
   const { admission, decision: shedding } = shed(
@@ -174,9 +177,15 @@ function evaluateLoad(before: GroupState, input: EvaluateInput, settings: LoadAw
       staySeconds: stay.seconds,
     },
   });
-  const { published: computed, publish: next } = observing
-    ? nextPublication(group, proposal, before.computed)
-    : nextPublication(group, proposal, before.published, variants.reason);
+  const told = observing ? before.computed : before.published;
+  // by what is almost equal sidecars do as by any other weights
+  const levels = weighing.alike && told !== undefined && !areEqual(told.weights) ? 'shares' : undefined;
+  const { published: computed, publish: next } = nextPublication(
+    group,
+    proposal,
+    told,
+    (observing ? undefined : variants.reason) ?? levels,
+  );
   const { published, publish = variants.reason } = observing
     ? configuredPublication(group, roster, before.published)
     : { published: computed, publish: next };

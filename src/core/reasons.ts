@@ -26,7 +26,7 @@ export function reasonsOf(decision: Decision, outcome: Outcome, index: number): 
     silence,
     saturationReason(decision, outcome),
     settings === undefined ? 'no load-aware extension: configured weight' : undefined,
-    ...(weighing.alike
+    ...(weighing.alike && at(weighing.weights, index) > 0
       ? ['what is known of the load is older than a request stays: all weights are equal']
       : [
           loadReason(at(weighing.factors, index)),

@@ -74,6 +74,10 @@ export interface WeighingInput {
   /** How far its gauges are believed, 0..1, in roster order. */
   readonly trusts: Float64Array;
   readonly promptPace: PromptPace;
+  /** Sidecars have equal weights, or would have them if the group were not only observed. */
+  readonly wereEqual: boolean;
+  /** A share was refused until now. */
+  readonly refuses: boolean;
 }
 
 /** Weights that do not follow the load: `weights` as they are. */

@@ -110,9 +110,11 @@ export class Publisher {
   advance(nowMs: number): number | undefined {
     const due = this.#outlets.map(({ rollout }) => rollout.advance(nowMs));
     for (const [name, goneAtMs] of this.#removed) {
-      if (this.#used.has(name)) continue;
-      const endMs = goneAtMs + this.#times.retireMs;
       const tooMany = this.#removed.size > REMOVED_MAX;
+      // those of listeners that sidecars keep while there are none may be others than the last ones configured
+      const isServed = this.#outlets.some(({ rollout }) => rollout.hasCluster(name));
+      if (this.#used.has(name) || (isServed && !tooMany)) continue;
+      const endMs = goneAtMs + this.#times.retireMs;
       if (endMs <= nowMs || tooMany) this.#forget(name);
       else due.push(endMs);
       if (tooMany) this.#removed.delete(name);

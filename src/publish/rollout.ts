@@ -45,6 +45,11 @@ export class Rollout {
     return this.#served;
   }
 
+  /** Whether sidecars are told of this cluster. */
+  hasCluster(name: string): boolean {
+    return this.#clusters(this.#served).has(name);
+  }
+
   begin(target: Resources, nowMs: number): void {
     this.#target = target;
     // What nobody has yet can break nothing.

@@ -80,28 +80,25 @@ class LoadByHand {
     }
   }
 
+  /** What it takes is looked at, but for what the evaluation before came to. */
   #isAlike(): boolean {
-    const { gain, backends, policy, envoyLbPolicy, zones } = this.#decision;
+    const { equalWeights, gain, backends, policy, envoyLbPolicy, zones } = this.#decision;
+    if (!equalWeights) return false;
     if (policy !== 'Adaptive' || envoyLbPolicy !== 'LeastRequest' || zones.length > 0 || gain === null)
-      return false;
+      throw new Error('equal weights where there are none');
     const { intervalSeconds, delaySeconds, lagSeconds, staySeconds } = gain;
-    if (intervalSeconds + delaySeconds + 2 * lagSeconds <= staySeconds || staySeconds < 2) return false;
-    return (
-      inside(this.#means) >= 16 &&
-      backends
-        .filter((of) => !isAbsent(of) && of.sampleUse !== 'draining')
-        .every((of) => {
-          const capacity = this.#capacities.get(of.backend) ?? Number.NaN;
-          const isUsual =
-            shareOf(of, this.#decision) === 1 && of.sampleUse === 'fresh' && of.slowStart === null;
-          return (
-            isUsual &&
-            of.mark === null &&
-            (of.intake?.trust ?? 1) >= 0.2 &&
-            Math.abs(Math.log(capacity)) < 0.2
-          );
-        })
-    );
+    if (intervalSeconds + delaySeconds + 2 * lagSeconds <= staySeconds || staySeconds < 2)
+      throw new Error('equal weights, though samples are younger than stays');
+    if (inside(this.#means) < 16) throw new Error('equal weights with few requests');
+    for (const of of backends) {
+      if (isAbsent(of) || of.sampleUse === 'draining') continue;
+      const capacity = this.#capacities.get(of.backend) ?? Number.NaN;
+      const isUsual = shareOf(of, this.#decision) === 1 && of.sampleUse === 'fresh' && of.slowStart === null;
+      const isAlike =
+        of.mark === null && (of.intake?.trust ?? 1) >= 0.2 && Math.abs(Math.log(capacity)) < 0.2;
+      if (!isUsual || !isAlike) throw new Error(`equal weights, though ${of.backend} is not like the others`);
+    }
+    return true;
   }
 
   #free({ prompts }: BackendExplanation): number {

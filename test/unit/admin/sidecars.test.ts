@@ -5,7 +5,7 @@ import { Sidecars } from '../../../src/admin/sidecars.ts';
 import type { SidecarsState } from '../../../src/admin/state-shape.ts';
 import { TYPE_URLS } from '../../../src/xds/resources/type-urls.ts';
 
-const { endpoint: EDS, cluster: CDS } = TYPE_URLS;
+const { endpoint: EDS, cluster: CDS, listener: LDS } = TYPE_URLS;
 
 let nowMs: number;
 let sidecars: Sidecars;
@@ -144,6 +144,35 @@ test('a refusal stays until the same type is taken', () => {
   assert.deepEqual(state().shown[0]?.nack, { at: 1000, type: 'Cluster', names: 'llama', reason: 'no' });
   assert.match(sidecars.warnings()[0]?.text ?? '', /^1 of 1 sidecars refuses what it is sent: no$/);
   assert.equal(state().refusing, 1);
+});
+
+test('a refusal ends with its stream, and no other one does', () => {
+  const [lds, eds] = [join('10.9.0.1:1', { kind: 'lds' }), join('10.9.0.1:1', { kind: 'eds' })];
+  sidecars.rejected(lds, LDS, 'one', 'no such port');
+  nowMs += 1_000;
+  sidecars.rejected(eds, EDS, 'llama', 'no');
+  assert.equal(state().shown[0]?.nack?.reason, 'no');
+  sidecars.left(eds);
+  nowMs += 1_000;
+  assert.deepEqual([state().refusing, state().shown[0]?.nack?.reason], [1, 'no such port']);
+  sidecars.left(lds);
+  assert.equal(state().refusing, 0);
+});
+
+test('a stream that ended while behind and came back is no reason to call a sidecar lost that has all', () => {
+  const [cds, first] = [join('10.9.0.1:1', { kind: 'cds' }), join('10.9.0.1:1', { kind: 'eds' })];
+  sidecars.published('llama', 'v1');
+  take(first, 'v1');
+  sidecars.published('llama', 'v2');
+  nowMs += 10_000;
+  sidecars.left(first);
+  nowMs += 300;
+  const second = join('10.9.0.1:1', { kind: 'eds' });
+  take(second, 'v2');
+  nowMs += 300;
+  sidecars.left(second);
+  sidecars.left(cds);
+  assert.equal(sidecars.lost, 0);
 });
 
 test('of many only some are shown: those that are behind, then those that refuse', () => {

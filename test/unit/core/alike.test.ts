@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { areAlikeForAllThatIsKnown } from '../../../src/core/alike.ts';
+import { gainBasis } from '../../../src/core/gain.ts';
+import { newMemory } from '../../../src/core/memory.ts';
 import type { Sample } from '../../../src/core/model/collection.ts';
 import type { GroupDecision } from '../../../src/core/model/decision.ts';
+import { rosterOf } from '../../../src/core/roster.ts';
 import { backend } from '../../support/decisions.ts';
-import { type Answer, backends, Fleet, type FleetOptions, relative } from '../../support/fleet.ts';
+import {
+  type Answer,
+  backends,
+  Fleet,
+  type FleetOptions,
+  PROPORTIONAL,
+  relative,
+} from '../../support/fleet.ts';
 
 /** Samples are older than the 8 s that requests are taken to stay before any has finished. */
 const OLD: FleetOptions = { envoyLbPolicy: 'LeastRequest', intervalSeconds: 15 };
@@ -85,4 +96,69 @@ test('nor with a backend that has been found to be slower', () => {
   const [slow] = decision.backends;
   assert.ok(slow !== undefined && slow.capacity < Math.exp(-0.2));
   assert.equal(isEqual(decision), false);
+});
+
+test('what sidecars have is made equal, however near it was', () => {
+  const fleet = new Fleet(4, OLD);
+  const few = fleet.step([8, 8, 8, 9].map((running) => ({ running, kvUtilization: 0.1 })));
+  assert.equal(isEqual(few), false);
+  const many = fleet.step([30, 30, 30, 31].map((running) => ({ running, kvUtilization: 0.1 })));
+  assert.ok(isEqual(many) && many.basis.alike);
+  assert.deepEqual(new Set(many.assignment.endpoints.map(({ weight }) => weight)).size, 1);
+  assert.equal(many.publish, 'shares');
+  assert.equal(
+    fleet.step([31, 30, 30, 30].map((running) => ({ running, kvUtilization: 0.1 }))).publish,
+    undefined,
+  );
+});
+
+test('not while a share is refused, which shifts weights against each other', () => {
+  const fleet = new Fleet(4, { ...OLD, saturation: PROPORTIONAL });
+  const queue = (step: number): readonly Answer[] =>
+    [8, 9, 8, 8].map((queued) => ({ queued, running: 30, finished: 60 * step }));
+  const decisions = Array.from({ length: 6 }, (_, step) => fleet.step(queue(step)));
+  const refusing = decisions.findIndex(({ assignment }) => assignment.dropShare > 0);
+  assert.ok(refusing >= 0);
+  for (const { basis } of decisions.slice(refusing + 1)) assert.equal(basis.alike, false);
+});
+
+test('one that sleeps is not told that its weight is equal', () => {
+  const [first, , , last] = new Fleet(4, OLD).step([...LOADS.slice(0, 3), 'asleep']).backends;
+  assert.ok(first?.reasons.includes(EQUAL) === true && last?.reasons.includes(EQUAL) === false);
+});
+
+test('a capacity that equal weights bring about does not end them: they would come and go', () => {
+  const roster = rosterOf(backends(2), undefined);
+  const basis = gainBasis({
+    meanInside: 30,
+    intervalSeconds: 15,
+    delaySeconds: 0.1,
+    lagSeconds: 0,
+    staySeconds: 8,
+    envoyLbPolicy: 'LeastRequest',
+  });
+  const alike = (logarithm: number, wereEqual: boolean): boolean => {
+    const products = Float64Array.of(Math.exp(logarithm), Math.exp(-logarithm));
+    return areAlikeForAllThatIsKnown({
+      basis,
+      envoyLbPolicy: 'LeastRequest',
+      prefersZones: false,
+      roster,
+      memories: roster.backends.map(() => newMemory(undefined)),
+      freshness: { kind: 'seen', uses: ['fresh', 'fresh'], widespread: false },
+      capacities: {
+        products,
+        residuals: products,
+        speeds: { values: Float64Array.of(1, 1), compared: Float64Array.of(1, 1), basis: undefined },
+      },
+      trusts: Float64Array.of(1, 1),
+      nowMs: 0,
+      wereEqual,
+      refuses: false,
+    });
+  };
+  assert.deepEqual(
+    [alike(0.08, false), alike(0.15, false), alike(0.15, true), alike(0.25, true)],
+    [true, false, true, false],
+  );
 });

@@ -167,6 +167,23 @@ test('what needs no new cluster goes out at once, and a cluster that nobody uses
   assert.deepEqual([served(CDS), served(LDS)], [['a RoundRobin'], []], 'sidecars keep their listener');
 });
 
+test('an assignment ends with its cluster, also where that is of listeners which never came to be followed', () => {
+  const { publisher, served } = setUp();
+  publisher.configure([group('a'), group('b')], [listener('one', 'a')], 0);
+  publisher.publish(assignment('a', 1));
+  publisher.publish(assignment('b', 1));
+  publisher.configure([group('a'), group('b')], [listener('one', 'b')], 0);
+  // before anybody is told to use b, which would take FOLLOWED_MS
+  publisher.configure([group('b')], [], 1);
+  publisher.advance(RETIRED_MS);
+  assert.deepEqual(served(CDS), ['a LeastRequest']);
+  assert.equal(
+    served(EDS).some((text) => text.includes('"a"')),
+    true,
+    'sidecars keep the listener that uses it',
+  );
+});
+
 test('each kind of clients gets listeners in its own words, and all the same assignments', () => {
   const [one, other] = [new SnapshotStore(), new SnapshotStore()];
   const publisher = new Publisher(encoder, [
