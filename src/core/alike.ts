@@ -17,7 +17,7 @@ const MANY_INSIDE = 16;
  * Logarithm of a learned capacity that chance alone may come to within a minute. Equal weights load the slower ones until it
  * shows: they stay until it is twice that, or they would come and go.
  */
-const ALIKE = { first: 0.1, then: 0.2 } as const;
+const ALIKE = { begin: 0.1, end: 0.2 } as const;
 /** A trust below this is no chance. */
 const BELIEVED = 0.2;
 
@@ -49,7 +49,7 @@ export function areAlikeForAllThatIsKnown(input: AlikeInput): boolean {
   if (envoyLbPolicy !== 'LeastRequest' || prefersZones || input.refuses) return false;
   if (basis.remaining >= OUTLIVED || basis.staySeconds < LONG_STAY_SECONDS) return false;
   if (basis.meanInside < MANY_INSIDE) return false;
-  const most = input.wereEqual ? ALIKE.then : ALIKE.first;
+  const most = input.wereEqual ? ALIKE.end : ALIKE.begin;
   return memories.every(({ joinedAtMs, mark }, index) => {
     const share = at(roster.shares, index);
     const isOfNoAccount = share === 0;
