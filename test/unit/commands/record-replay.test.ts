@@ -33,7 +33,7 @@ for (const [index, backend] of backends.entries()) {
       response.writeHead(500).end();
       return;
     }
-    const queued = scrapes % 40 > 25 ? 4 * index + 6 : 0;
+    const queued = scrapes % 40 > 15 ? 4 * index + 6 : 0;
     const running = 4 + 6 * index + ((scrapes * (7 + index)) % 13);
     response.end(pageOf({ queued, running, kv: running / 40, finished: (2 + index) * scrapes }));
   };
