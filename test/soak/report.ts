@@ -129,7 +129,9 @@ function pushesOf({ samples }: Measured): { readonly count: number; readonly per
   for (const [index, { pushes, generation }] of samples.entries()) {
     const before = samples[index - 1];
     if (pushes === null) continue;
-    count += before?.generation === generation && before.pushes !== null ? pushes - before.pushes : 0;
+    if (before?.generation !== generation || before.pushes === null) continue;
+    // the counter of a group that has another name now begins anew
+    count += pushes < before.pushes ? pushes : pushes - before.pushes;
   }
   const watched = (samples.at(-1)?.seconds ?? 0) - (samples[0]?.seconds ?? 0);
   return { count, perSecond: watched === 0 ? 0 : count / watched };
