@@ -38,7 +38,7 @@ export function reportText(result: SoakResult): string {
     `heap         ${growthText(verdict.heap, 'least of each window, after a collection of garbage')}`,
     `of it code   ${growthText(verdict.code, 'made by V8, in the heap')}`,
     `resident     ${growthText(verdict.rss, 'least of each window, looked at each second')}`,
-    `as it is     ${growthText(verdict.usualRss, 'middle of each window, with garbage; not judged')}`,
+    `as it is     ${growthText(verdict.usualRss, 'middle of each window, with garbage')}`,
     `             by least squares over ${minutes(verdict.watchedSeconds)} min of one process, after ${minutes(verdict.warmSeconds)} min of warm-up${verdict.judged ? '' : '; too short to be judged'}`,
     `open files   ${measured.filesBefore ?? '–'} at rest before the faults, ${measured.filesAfter ?? '–'} after; ${rangeOf(measured)} meanwhile`,
     `event loop   ${delayText(delays.calm)}; while a fault goes on ${delayText(delays.faulty)}`,

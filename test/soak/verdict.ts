@@ -30,7 +30,7 @@ export interface Verdict {
   readonly code: Growth;
   /** Of resident memory what it never falls below. */
   readonly rss: Growth;
-  /** Resident memory as it mostly is, with garbage that has not been collected: told, not judged. */
+  /** Resident memory as it mostly is, with garbage that has not been collected. */
   readonly usualRss: Growth;
   /** Seconds that the process had lived when memory began to count. */
   readonly warmSeconds: number;
@@ -60,7 +60,8 @@ const MOST_MORE_FILES = 8;
 /**
  * Memory counts in the process of the control plane that lived longest, after its warm-up: one that is started anew begins
  * anew. It is cut into windows of time, and of each the least counts, so that what a fault, a burst or garbage held for a
- * moment has no part in it: of resident memory that is a fifth at times, as V8 lets go of it when it pleases.
+ * moment has no part in it: of resident memory that is a fifth at times, as V8 lets go of it when it pleases. Of that the
+ * middle of each window counts, too.
  */
 export function judge(measured: Measured): Verdict {
   const life = longestProcess(measured.samples);
@@ -82,7 +83,10 @@ export function judge(measured: Measured): Verdict {
   const usualRss = growthOf(resident, window, middle);
   const judged = watchedSeconds >= JUDGED_SECONDS;
   const broken: string[] = [];
-  if (judged) broken.push(...growing('heap', heap), ...growing('resident memory', rss));
+  if (judged) {
+    broken.push(...growing('heap', heap), ...growing('resident memory', rss));
+    broken.push(...growing('resident memory with its garbage', usualRss));
+  }
   if (measured.ours > 0) broken.push(`${measured.ours} requests failed, and no fault had claimed them`);
   const { filesBefore, filesAfter } = measured;
   if (filesBefore === null || filesAfter === null)
