@@ -35,11 +35,12 @@ function okOf({ requests }: CellResult, index: number, fromMs: number, toMs: num
 }
 
 test('cells of the routing bench, side by side: what is to happen happens, and every request is accounted for', async () => {
-  const [plain, ours] = await Promise.all([play('least-request'), play('adaptive')]);
-  assert.deepEqual(plain.requests.atMs, ours.requests.atMs);
+  const [plain, orca, ours] = await Promise.all([play('least-request'), play('orca'), play('adaptive')]);
   assert.equal(plain.controlPlane, null);
-  for (const result of [plain, ours]) {
+  assert.equal(orca.controlPlane, null);
+  for (const result of [plain, orca, ours]) {
     const { requests, spread } = result;
+    assert.deepEqual(requests.atMs, ours.requests.atMs);
     assert.ok(requests.atMs.length > 20, `${requests.atMs.length} requests`);
     assert.equal(okOf(result, 2, 0, 900), 0, 'before it joins');
     assert.equal(okOf(result, 1, 4500, 6000), 0, 'while it fails');
@@ -48,7 +49,7 @@ test('cells of the routing bench, side by side: what is to happen happens, and e
     assert.ok(result.envoyCpuSeconds > 0 && result.machineCpu > 0);
   }
   assert.ok((ours.controlPlane?.pushes ?? 0) > 0);
-  assert.ok(okOf(plain, 2, 2000, 6000) > 0, 'after it joined');
+  for (const result of [plain, orca]) assert.ok(okOf(result, 2, 2000, 6000) > 0, 'after it joined');
   // its slow start leaves it hardly a request in this time
   assert.ok((ours.spread.published?.[2] ?? 0) > 0);
 });

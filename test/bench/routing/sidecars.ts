@@ -75,7 +75,10 @@ async function originOf(envoy: Envoy): Promise<string> {
 interface Bootstrap {
   readonly static_resources: {
     readonly listeners: readonly { readonly address: { readonly socket_address: object } }[];
-    readonly clusters: readonly { readonly eds_cluster_config?: object }[];
+    readonly clusters: readonly {
+      readonly eds_cluster_config?: object;
+      readonly common_lb_config?: object;
+    }[];
   };
 }
 
@@ -122,18 +125,22 @@ function clustersWithoutPlimsoll(
       eds_cluster_config: { ...cluster.eds_cluster_config, eds_config: eds },
       lb_policy: undefined,
       least_request_lb_config: undefined,
-      ...balancing(arm),
+      ...balancing(arm, cluster.common_lb_config),
     }));
 }
 
-function balancing(arm: EnvoyArm): object {
+function balancing(arm: EnvoyArm, common: object | undefined): object {
   switch (arm.balancing) {
     case 'round-robin':
       return { lb_policy: 'ROUND_ROBIN' };
     case 'least-request':
       return { lb_policy: 'LEAST_REQUEST' };
     case 'orca':
-      return { load_balancing_policy: { policies: [{ typed_extension_config: clientSideWeights }] } };
+      return {
+        load_balancing_policy: { policies: [{ typed_extension_config: clientSideWeights }] },
+        // with a policy as an extension Envoy takes no cluster that says anything of zones; the extension knows none
+        common_lb_config: { ...common, zone_aware_lb_config: undefined },
+      };
   }
 }
 
