@@ -6,33 +6,35 @@
  * The delays are the control plane's own, exact: sums of its histograms, read between two collections, as soon as there
  * is one more. Where a delay reaches into the next collection and both are read at once, each counts as their mean, and
  * how many those were is printed: p99 is then too small.
+ *
+ *     --backends 100   --sidecars 4
+ *     --pushes 60      collections of each half, of which each causes a push
+ *     --json           the figures as JSON on standard output
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { Envoy } from '../../src/demo/envoy.ts';
 import { quantile } from '../../src/demo/quantile.ts';
 import { formatTable } from '../../src/demo/table.ts';
 import { sleep, systemClock } from '../../src/runtime/clock.ts';
 import { Cleanups } from '../support/cleanups.ts';
+import { numberOption, optionsOf } from '../support/command-line.ts';
 import { GaugeBackend } from '../support/gauge-backend.ts';
 import { bootstrapOf, configure, startBackends, yamlOf } from '../support/voyage.ts';
 import { AlternatingLoad, SLOW_MS } from './delay/alternating-load.ts';
 
-const { values } = parseArgs({
-  options: {
-    backends: { type: 'string', default: '100' },
-    sidecars: { type: 'string', default: '4' },
-    pushes: { type: 'string', default: '60' },
-    json: { type: 'boolean', default: false },
-  },
+const values = optionsOf(import.meta.url, {
+  backends: { type: 'string', default: '100' },
+  sidecars: { type: 'string', default: '4' },
+  pushes: { type: 'string', default: '60' },
+  json: { type: 'boolean', default: false },
 });
 const sizes = {
-  backends: Number(values.backends),
-  sidecars: Number(values.sidecars),
-  pushes: Number(values.pushes),
+  backends: numberOption('--backends', values.backends, { least: 2 }),
+  sidecars: numberOption('--sidecars', values.sidecars),
+  pushes: numberOption('--pushes', values.pushes),
 };
 
 const GROUP = '{server_group="llama"}';

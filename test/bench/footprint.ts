@@ -13,7 +13,6 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startBackends } from '../../src/demo/backend.ts';
 import { ControlPlane } from '../../src/demo/control-plane.ts';
 import { quantile } from '../../src/demo/quantile.ts';
@@ -22,6 +21,7 @@ import { sleep, systemClock } from '../../src/runtime/clock.ts';
 import { configurationOf, GROUP } from '../faults/configuration.ts';
 import { Fleet } from '../soak/fleet.ts';
 import { Sidecars } from '../soak/sidecars.ts';
+import { numberOption, optionsOf, wordList } from '../support/command-line.ts';
 import { imageEnvironment, imageNodeOptions } from '../support/image.ts';
 import { freePorts } from '../support/ports.ts';
 import { builtPlimsoll } from './routing/built-plimsoll.ts';
@@ -43,15 +43,16 @@ const WARM_MS = 20_000;
 const LOOK_MS = 5_000;
 const LOOKED_MS = 60_000;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: 'start,idle,memory' },
-    seconds: { type: 'string', default: '60' },
-    minutes: { type: 'string', default: '3' },
-    json: { type: 'boolean', default: false },
-    program: { type: 'string' },
-  },
+const values = optionsOf(import.meta.url, {
+  only: { type: 'string', default: 'start,idle,memory' },
+  seconds: { type: 'string', default: '60' },
+  minutes: { type: 'string', default: '3' },
+  json: { type: 'boolean', default: false },
+  program: { type: 'string' },
 });
+const idleSeconds = numberOption('--seconds', values.seconds, { most: 3600 });
+const memoryMinutes = numberOption('--minutes', values.minutes, { most: 600, whole: false, least: 0.1 });
+const only = wordList('--only', values.only, ['start', 'idle', 'memory']);
 const program = values.program ?? builtPlimsoll();
 const env = { ...imageEnvironment(), NODE_OPTIONS: imageNodeOptions().join(' ') };
 console.error(
@@ -65,7 +66,7 @@ const parts: Readonly<Record<string, () => Promise<Row>>> = {
 };
 const rows: Row[] = [];
 for (const [name, measure] of Object.entries(parts)) {
-  if (values.only.split(',').includes(name)) rows.push(await measure());
+  if (only.some((part) => part === name)) rows.push(await measure());
 }
 if (values.json) console.log(JSON.stringify(rows, undefined, 2));
 else {
@@ -96,7 +97,7 @@ async function startToReady(): Promise<Row> {
 
 /** With engines that stand idle, whose pages are as large as those of vLLM, and one sidecar. */
 async function idleProcessor(): Promise<Row> {
-  const seconds = Number(values.seconds);
+  const seconds = idleSeconds;
   const backends = await startBackends(IDLE_BACKENDS);
   try {
     return await withConfiguration(backends, async (config, xdsPort) => {
@@ -126,7 +127,7 @@ function memory(): Promise<Row> {
   return withFleet(BACKENDS, async (config, xdsPort) => {
     const plane = await ControlPlane.start({ config, program, env });
     const sidecars = await Sidecars.start(SIDECARS, xdsPort, GROUP);
-    await sleep(systemClock, 60_000 * Number(values.minutes));
+    await sleep(systemClock, 60_000 * memoryMinutes);
     const resident: number[] = [];
     for (let left = LOOKED_MS; left > 0; left -= LOOK_MS) {
       resident.push(residentBytes(plane.pid));
@@ -137,7 +138,7 @@ function memory(): Promise<Row> {
     const [median, most] = [0.5, 1].map((q) => (quantile(resident, q) / 1e6).toFixed(0));
     return {
       what: `resident memory, ${BACKENDS} backends, ${SIDECARS} sidecars, a push a second`,
-      measured: `${median} MB (at most ${most}) after ${values.minutes} min`,
+      measured: `${median} MB (at most ${most}) after ${memoryMinutes} min`,
       aim: '150 MB',
     };
   });

@@ -11,13 +11,13 @@
  * minute). The two read the backends at different moments: the weights of one moment hold what each saw of it, too.
  */
 import { availableParallelism, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import type { GroupExplanation } from '../../src/admin/explanation.ts';
 import type { State } from '../../src/admin/state-shape.ts';
 import { planArrivals } from '../../src/demo/arrivals.ts';
 import { type LoadResult, runLoad } from '../../src/demo/load.ts';
 import { sleep, systemClock } from '../../src/runtime/clock.ts';
+import { numberOption, optionsOf } from '../support/command-line.ts';
 import { freePort } from '../support/ports.ts';
 import { Replica, replicasFolder, ReplicaSidecar } from '../support/replicas.ts';
 import { yamlOf } from '../support/voyage.ts';
@@ -32,14 +32,14 @@ const STATES = 60;
 
 type Pair<T> = readonly [T, T];
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string', default: '300' },
-    after: { type: 'string', default: '900' },
-    load: { type: 'string', default: '0.6' },
-  },
+const values = optionsOf(import.meta.url, {
+  before: { type: 'string', default: '300' },
+  after: { type: 'string', default: '900' },
+  load: { type: 'string', default: '0.6' },
 });
-const [before, after, load] = [Number(values.before), Number(values.after), Number(values.load)];
+const before = numberOption('--before', values.before, { least: 60 });
+const after = numberOption('--after', values.after, { least: 60 });
+const load = numberOption('--load', values.load, { least: 0.01, most: 2, whole: false });
 const undo: (() => Promise<unknown>)[] = [];
 try {
   await main();

@@ -11,22 +11,23 @@
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { numberList, numberOption, optionsOf } from '../support/command-line.ts';
 import { builtPlimsoll } from './routing/built-plimsoll.ts';
 import { type Counts, Stage } from './sizing/stage.ts';
 
 /** Until the code is warm and memory has come to rest. */
 const WARM_UP_MS = 6_000;
 
-const { values } = parseArgs({
-  options: {
-    backends: { type: 'string', default: '10,100,1000' },
-    sidecars: { type: 'string', default: '10,100,1000' },
-    seconds: { type: 'string', default: '10' },
-    full: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
+const values = optionsOf(import.meta.url, {
+  backends: { type: 'string', default: '10,100,1000' },
+  sidecars: { type: 'string', default: '10,100,1000' },
+  seconds: { type: 'string', default: '10' },
+  full: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
+const backendCounts = numberList('--backends', values.backends);
+const sidecarCounts = numberList('--sidecars', values.sidecars);
+const seconds = numberOption('--seconds', values.seconds, { most: 3600 });
 
 interface Row {
   readonly backends: number;
@@ -65,8 +66,8 @@ async function main(): Promise<void> {
   process.stderr.write(`${machine}, load ${loadavg()[0]?.toFixed(2)} before the run\n`);
   const rows: Row[] = [];
   if (!values.json) print(COLUMNS.map(([heading]) => heading));
-  for (const backends of numbers(values.backends)) {
-    for (const sidecars of numbers(values.sidecars)) {
+  for (const backends of backendCounts) {
+    for (const sidecars of sidecarCounts) {
       const row = await measure(program, backends, sidecars);
       rows.push(row);
       if (!values.json) print(COLUMNS.map(([, cell]) => cell(row)));
@@ -80,20 +81,20 @@ async function measure(program: string, backends: number, sidecars: number): Pro
   try {
     await delay(WARM_UP_MS);
     const before = await stage.counts();
-    await delay(Number(values.seconds) * 1000);
+    await delay(seconds * 1000);
     const after = await stage.counts();
     const { residentBytes } = stage;
-    const seconds = (after.atMs - before.atMs) / 1000;
+    const counted = (after.atMs - before.atMs) / 1000;
     const grown = (field: keyof Counts): number => after[field] - before[field];
     return {
       backends,
       sidecars,
-      cpu: grown('cpuSeconds') / seconds,
+      cpu: grown('cpuSeconds') / counted,
       residentMb: residentBytes / 1e6,
-      scrapesPerSecond: grown('scrapes') / seconds,
-      pushesPerSecond: grown('pushes') / seconds,
-      inMbit: (8 * grown('scrapedBytes')) / seconds / 1e6,
-      outMbit: (8 * grown('sentBytes')) / seconds / 1e6,
+      scrapesPerSecond: grown('scrapes') / counted,
+      pushesPerSecond: grown('pushes') / counted,
+      inMbit: (8 * grown('scrapedBytes')) / counted / 1e6,
+      outMbit: (8 * grown('sentBytes')) / counted / 1e6,
       delayMs: (1000 * grown('delaySeconds')) / grown('delays'),
     };
   } finally {
@@ -103,8 +104,4 @@ async function measure(program: string, backends: number, sidecars: number): Pro
 
 function print(cells: readonly string[]): void {
   process.stdout.write(`${cells.map((cell) => cell.padStart(WIDTH)).join('')}\n`);
-}
-
-function numbers(list: string): readonly number[] {
-  return list.split(',').map(Number);
 }

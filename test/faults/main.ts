@@ -14,10 +14,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { EXIT, messageOf } from '../../src/runtime/errors.ts';
 import { builtPlimsoll } from '../bench/routing/built-plimsoll.ts';
 import { formatDuration } from '../bench/routing/progress.ts';
+import { readCommandLine } from '../support/command-line.ts';
 import type { Played } from './measured.ts';
 import type { Row } from './model.ts';
 import { publish } from './published.ts';
@@ -39,9 +39,9 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   let options;
   try {
-    options = parseArgs({
-      allowPositionals: true,
-      options: {
+    options = readCommandLine(
+      import.meta.url,
+      {
         short: { type: 'boolean', default: false },
         long: { type: 'boolean', default: false },
         list: { type: 'boolean', default: false },
@@ -49,7 +49,8 @@ async function main(): Promise<number> {
         publish: { type: 'boolean', default: false },
         program: { type: 'string' },
       },
-    });
+      { words: true },
+    );
   } catch (error) {
     say(messageOf(error));
     return EXIT.usage;

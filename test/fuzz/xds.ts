@@ -3,19 +3,18 @@
  * unless given, and printed; the same seed makes the same attacks. A failure is shrunk and printed, exit code 1.
  */
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import { numberOption, optionsOf } from '../support/command-line.ts';
 import { attack, broken } from '../support/fuzz/attacks.ts';
 import { Papers } from '../support/fuzz/door.ts';
 import { Siege } from '../support/fuzz/siege.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
-  },
+const values = optionsOf(import.meta.url, {
+  seconds: { type: 'string', default: '60' },
+  seed: { type: 'string', default: String(randomInt(2 ** 31)) },
 });
-const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
+const seconds = numberOption('--seconds', values.seconds);
+const seed = numberOption('--seed', values.seed, { least: 0, most: 2 ** 31 });
 console.log(`seed ${seed}, ${seconds} s`);
 
 /** One batch of each kind after the other, each with the seed after that of the one before. */

@@ -15,11 +15,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { EXIT, messageOf } from '../../src/runtime/errors.ts';
 import { builtPlimsoll } from '../bench/routing/built-plimsoll.ts';
 import type { Row } from '../faults/model.ts';
 import { ROWS } from '../faults/rows/all.ts';
+import { readCommandLine } from '../support/command-line.ts';
 import { Progress } from './progress.ts';
 import { reportJson, reportText, type SoakResult } from './report.ts';
 import { sidecarRows } from './sidecar-rows.ts';
@@ -121,18 +121,16 @@ function fits(row: Row, hours: number): boolean {
 }
 
 function readOptions(): Options {
-  const { values } = parseArgs({
-    options: {
-      hours: { type: 'string' },
-      seed: { type: 'string', default: '1' },
-      json: { type: 'string' },
-      'no-faults': { type: 'boolean', default: false },
-      only: { type: 'string', default: '' },
-      program: { type: 'string' },
-      backends: { type: 'string', default: '200' },
-      sidecars: { type: 'string', default: '50' },
-      rate: { type: 'string', default: '40' },
-    },
+  const { values } = readCommandLine(import.meta.url, {
+    hours: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'string' },
+    'no-faults': { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    program: { type: 'string' },
+    backends: { type: 'string', default: '200' },
+    sidecars: { type: 'string', default: '50' },
+    rate: { type: 'string', default: '40' },
   });
   const hours = Number(values.hours);
   if (!(hours >= HOURS.least && hours <= HOURS.most))

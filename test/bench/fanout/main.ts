@@ -11,7 +11,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { numberList, numberOption, optionsOf, wordList } from '../../support/command-line.ts';
 import { buildRival, buildServer } from './build.ts';
 import { type Cell, type Effort, measureRound } from './cell.ts';
 import { type CellReport, reportOf } from './report.ts';
@@ -23,29 +23,26 @@ const VARIANTS: readonly Variant[] = ['delta', 'sotw'];
 /** Descriptors that a process needs besides its connections. */
 const SPARE_FILES = 200;
 
-const { values } = parseArgs({
-  options: {
-    streams: { type: 'string' },
-    backends: { type: 'string', default: '100,1000' },
-    variants: { type: 'string', default: VARIANTS.join(',') },
-    rounds: { type: 'string' },
-    pushes: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
+const values = optionsOf(import.meta.url, {
+  streams: { type: 'string' },
+  backends: { type: 'string', default: '100,1000' },
+  variants: { type: 'string', default: VARIANTS.join(',') },
+  rounds: { type: 'string' },
+  pushes: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
 const effort: Effort = {
-  rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
-  pushes: Number(values.pushes ?? (values.quick ? 5 : 20)),
+  rounds: numberOption('--rounds', values.rounds ?? (values.quick ? '1' : '3')),
+  pushes: numberOption('--pushes', values.pushes ?? (values.quick ? '5' : '20')),
   warmUp: 3,
   intervalMs: 1_000,
 };
-const cells = numbers(values.streams ?? (values.quick ? '100,1000' : '100,1000,3000')).flatMap((streams) =>
-  numbers(values.backends).flatMap((backends) =>
-    VARIANTS.filter((variant) => values.variants.split(',').includes(variant)).map(
-      (variant): Cell => ({ streams, backends, variant }),
-    ),
-  ),
+const streamCounts = numberList('--streams', values.streams ?? (values.quick ? '100,1000' : '100,1000,3000'));
+const backendCounts = numberList('--backends', values.backends);
+const variants = wordList('--variants', values.variants, VARIANTS);
+const cells = streamCounts.flatMap((streams) =>
+  backendCounts.flatMap((backends) => variants.map((variant): Cell => ({ streams, backends, variant }))),
 );
 await main();
 
@@ -92,10 +89,6 @@ function requireFiles(needed: number): void {
   throw new Error(
     `${needed} open files are needed and ${limit} allowed: raise ulimit -n, or use fewer --streams`,
   );
-}
-
-function numbers(list: string): number[] {
-  return list.split(',').map(Number);
 }
 
 function say(line: string): void {

@@ -21,8 +21,8 @@ import { setMaxListeners } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { EXIT, messageOf, PlimsollError } from '../../../src/runtime/errors.ts';
+import { readCommandLine } from '../../support/command-line.ts';
 import { armOf } from './arm.ts';
 import { builtPlimsoll } from './built-plimsoll.ts';
 import { CellStore } from './cell-store.ts';
@@ -131,7 +131,22 @@ function writePicture(path: string, picture: string | undefined): void {
 // ---------------------------------------------------------------- the command line
 
 function readOptions(): Options {
-  const { values } = parse();
+  const { values } = readCommandLine(import.meta.url, {
+    scenario: { type: 'string' },
+    arm: { type: 'string' },
+    sidecars: { type: 'string' },
+    seeds: { type: 'string' },
+    jobs: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    plan: { type: 'boolean', default: false },
+    'report-only': { type: 'boolean', default: false },
+    'keep-going': { type: 'boolean', default: false },
+    'no-reruns': { type: 'boolean', default: false },
+    'retry-disturbed': { type: 'boolean', default: false },
+    picture: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    assert: { type: 'boolean', default: false },
+  });
   const known = values.quick ? QUICK_SCENARIOS : SCENARIOS;
   return {
     selection: {
@@ -152,31 +167,6 @@ function readOptions(): Options {
     json: values.json,
     assert: values.assert,
   };
-}
-
-function parse() {
-  try {
-    return parseArgs({
-      options: {
-        scenario: { type: 'string' },
-        arm: { type: 'string' },
-        sidecars: { type: 'string' },
-        seeds: { type: 'string' },
-        jobs: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        plan: { type: 'boolean', default: false },
-        'report-only': { type: 'boolean', default: false },
-        'keep-going': { type: 'boolean', default: false },
-        'no-reruns': { type: 'boolean', default: false },
-        'retry-disturbed': { type: 'boolean', default: false },
-        picture: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        assert: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new PlimsollError('usage', messageOf(error), { cause: error });
-  }
 }
 
 function named(known: readonly Scenario[], list: string): readonly Scenario[] {

@@ -12,7 +12,7 @@
  * Linux only. Without `prometheus` only our own figures are measured.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { numberList, numberOption, optionsOf } from '../../support/command-line.ts';
 import { formatDuration } from '../routing/progress.ts';
 import { buildPrograms } from './build.ts';
 import { judge } from './goals.ts';
@@ -25,25 +25,23 @@ import { formatReports } from './table.ts';
 /** Seconds of a turn besides those of the effort, about. */
 const TURN_SECONDS = 9;
 
-const { values } = parseArgs({
-  options: {
-    backends: { type: 'string' },
-    rounds: { type: 'string' },
-    seconds: { type: 'string' },
-    'warm-up': { type: 'string' },
-    burst: { type: 'string' },
-    'no-exporter': { type: 'boolean', default: false },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
+const values = optionsOf(import.meta.url, {
+  backends: { type: 'string' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  'warm-up': { type: 'string' },
+  burst: { type: 'string' },
+  'no-exporter': { type: 'boolean', default: false },
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
 const { quick } = values;
-const sizes = (values.backends ?? (quick ? '100,500' : '100,500,2000')).split(',').map(Number);
-const rounds = Number(values.rounds ?? (quick ? 1 : 2));
-const burst = Number(values.burst ?? (quick ? 2000 : 5000));
+const sizes = numberList('--backends', values.backends ?? (quick ? '100,500' : '100,500,2000'));
+const rounds = numberOption('--rounds', values.rounds ?? (quick ? '1' : '2'));
+const burst = numberOption('--burst', values.burst ?? (quick ? '2000' : '5000'), { least: 0 });
 const effort: Effort = {
-  warmUp: Number(values['warm-up'] ?? (quick ? 5 : 10)),
-  seconds: Number(values.seconds ?? (quick ? 8 : 15)),
+  warmUp: numberOption('--warm-up', values['warm-up'] ?? (quick ? '5' : '10'), { least: 0 }),
+  seconds: numberOption('--seconds', values.seconds ?? (quick ? '8' : '15')),
 };
 await main();
 
