@@ -14,6 +14,12 @@ export interface Published extends Proposal {
 
 /** Total variation of the shares, 0..1, beyond which it is worth a rebuild in every sidecar. */
 const WORTHWHILE = 0.02;
+/**
+ * Change of one share beyond which it is worth one by itself, as part of that share or of the mean one, whichever is most. In
+ * a large group no single backend, not even one that hangs, could move {@link WORTHWHILE}; up to 12 healthy ones this never
+ * moves less.
+ */
+const WORTHWHILE_OF_ONE = 0.25;
 /** Change of the refused share beyond which it is worth one. */
 const WORTHWHILE_DROP = 0.005;
 
@@ -140,7 +146,7 @@ export function publishReason(
   if (health.some((state, position) => state !== published.health[position])) return 'health';
   if (backends.some((of, position) => isConfiguredAnew(of, before[position]))) return 'configuration';
   if (hasMovedDrop(proposal.dropShare, published.dropShare)) return 'admission';
-  return movedShare(proposal, published) > WORTHWHILE ? 'shares' : undefined;
+  return haveMoved(sharesOf(proposal), sharesOf(published)) ? 'shares' : undefined;
 }
 
 function areSameBackends(backends: readonly Backend[], before: readonly Backend[]): boolean {
@@ -166,37 +172,43 @@ function hasMovedDrop(share: number, before: number): boolean {
   return Math.abs(share - before) > WORTHWHILE_DROP || (share === 0 && before > 0);
 }
 
-/** How much of the traffic goes elsewhere: total variation of the shares among the healthy, who are the same in both. */
-function movedShare(proposal: Proposal, published: Proposal): number {
-  const total = healthyWeight(proposal);
-  const totalBefore = healthyWeight(published);
+/**
+ * Whether so much of the traffic goes elsewhere that it is worth a rebuild: in total variation, or of one backend.
+ * @param shares of the healthy, who are the same in both
+ */
+function haveMoved(shares: Float64Array, before: Float64Array): boolean {
   let moved = 0;
-  for (let position = 0; position < proposal.weights.length; position++) {
-    if (at(proposal.health, position) !== 'HEALTHY') continue;
-    moved += Math.abs(at(proposal.weights, position) / total - at(published.weights, position) / totalBefore);
+  for (let position = 0; position < shares.length; position++) {
+    const [share, past] = [at(shares, position), at(before, position)];
+    const change = Math.abs(share - past);
+    if (change > WORTHWHILE_OF_ONE * Math.max(1 / shares.length, share, past)) return true;
+    moved += change;
   }
-  return moved / 2;
+  return moved / 2 > WORTHWHILE;
 }
 
-function healthyWeight({ health, weights }: Proposal): number {
-  return weights.reduce((sum, weight, position) => (health[position] === 'HEALTHY' ? sum + weight : sum), 0);
+function sharesOf({ health, weights }: Proposal): Float64Array {
+  return overSum(weights.filter((_, position) => health[position] === 'HEALTHY'));
+}
+
+function overSum(weights: Float64Array): Float64Array {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
 }
 
 /** Whether sidecars would do much the same by either: no difference that is worth a rebuild. */
 export function areAlike(one: Assignment, other: Assignment): boolean {
   if (one.endpoints.length !== other.endpoints.length) return false;
   if (hasMovedDrop(one.dropShare, other.dropShare)) return false;
-  const [total, totalOther] = [totalHealthy(one), totalHealthy(other)];
-  let moved = 0;
   for (let position = 0; position < one.endpoints.length; position++) {
     const [left, right] = [at(one.endpoints, position), at(other.endpoints, position)];
     if (left.address !== right.address || left.port !== right.port || left.health !== right.health)
       return false;
-    if (left.health === 'HEALTHY') moved += Math.abs(left.weight / total - right.weight / totalOther);
   }
-  return moved / 2 <= WORTHWHILE;
+  return !haveMoved(healthyShares(one), healthyShares(other));
 }
 
-function totalHealthy({ endpoints }: Assignment): number {
-  return endpoints.reduce((sum, { weight, health }) => (health === 'HEALTHY' ? sum + weight : sum), 0);
+function healthyShares({ endpoints }: Assignment): Float64Array {
+  const healthy = endpoints.filter(({ health }) => health === 'HEALTHY');
+  return overSum(Float64Array.from(healthy, ({ weight }) => weight));
 }

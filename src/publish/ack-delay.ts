@@ -4,6 +4,11 @@ import { LEAST_DELAY_SECONDS, observeDelay } from '../core/delay.ts';
 const AWAITED_MAX = 16;
 /** An acknowledgement that takes longer tells of a sidecar that was away, not of the way there. */
 const AWAITED_MS = 30_000;
+/**
+ * What was observed fades with this time constant: a long delay makes weights follow the load so little that there may be
+ * nothing to publish, and nothing to tell that it is over.
+ */
+const FADING_MS = 120_000;
 
 interface Awaited {
   readonly versions: ReadonlySet<string>;
@@ -15,11 +20,14 @@ interface Awaited {
 export class AckDelay {
   /** Oldest first. */
   #awaited: readonly Awaited[] = [];
+  /** As of the latest observation. */
   #seconds = LEAST_DELAY_SECONDS;
+  #observedAtMs = 0;
 
   /** Moving average; at least {@link LEAST_DELAY_SECONDS}, which also holds as long as no sidecar has said anything. */
-  get seconds(): number {
-    return this.#seconds;
+  secondsAt(nowMs: number): number {
+    const kept = Math.exp(-Math.max(0, nowMs - this.#observedAtMs) / FADING_MS);
+    return LEAST_DELAY_SECONDS + kept * (this.#seconds - LEAST_DELAY_SECONDS);
   }
 
   /** @param versions what sidecars were told: one where all are told the same. */
@@ -39,7 +47,8 @@ export class AckDelay {
     this.#awaited = this.#awaited.slice(place + 1);
     if (atMs - awaited.publishedAtMs > AWAITED_MS) return undefined;
     const seconds = (atMs - awaited.collectionStartedAtMs) / 1000;
-    this.#seconds = observeDelay(this.#seconds, seconds);
+    this.#seconds = observeDelay(this.secondsAt(atMs), seconds);
+    this.#observedAtMs = atMs;
     return seconds;
   }
 }

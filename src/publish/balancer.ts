@@ -104,11 +104,12 @@ export class Balancer {
       if (group === undefined || run.startedAtMs < group.changedAtMs) continue;
       group.applyDelay.sweep(this.#clock.now());
       try {
+        const nowMs = this.#clock.now();
         const { state, decision } = evaluate(group.state, {
           group: group.settings,
-          nowMs: this.#clock.now(),
+          nowMs,
           run,
-          delaySeconds: group.delay.seconds,
+          delaySeconds: group.delay.secondsAt(nowMs),
         });
         this.#publish(group, decision, run);
         group.state = state;

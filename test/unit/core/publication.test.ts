@@ -7,6 +7,7 @@ import { proposalOf, publicationOf, publishReason } from '../../../src/core/publ
 import { rosterOf } from '../../../src/core/roster.ts';
 import { backend } from '../../support/decisions.ts';
 import { backends, Fleet } from '../../support/fleet.ts';
+import { random } from '../../support/random.ts';
 
 function proposal(
   weights: readonly number[],
@@ -63,6 +64,67 @@ test('why to publish', () => {
   ];
   for (const [next, reason] of cases) assert.equal(publishReason(next, before), reason);
   assert.equal(publishReason(proposal([1, 1, 1]), undefined), 'first');
+});
+
+test('in a large group one backend alone is worth it, though the shares together hardly move', () => {
+  const of = (first: number, others = 63, health: readonly EndpointHealth[] = []) =>
+    proposal([first, ...Array.from({ length: others }, () => 1)], health);
+  const reason = (first: number, before: number, others?: number) =>
+    publishReason(of(first, others), published(of(before, others)));
+  assert.equal(reason(0.02, 1), 'shares', 'it hangs');
+  assert.equal(reason(0.4, 0.1), 'shares', 'it has joined');
+  assert.equal(reason(1, 0.1, 999), 'shares');
+  assert.equal(reason(0.8, 1), undefined);
+  assert.equal(reason(0.3, 0.1), undefined);
+  assert.equal(reason(5, 4.5), undefined, 'of a large share the same part');
+  const out = ['UNHEALTHY'] as const;
+  assert.equal(publishReason(of(0.1, 63, out), published(of(1, 63, out))), undefined, 'nothing goes there');
+});
+
+test('up to 12 backends one alone is worth no more pushes than all together', () => {
+  const next = random(7);
+  const weights = (count: number) => Array.from({ length: count }, () => 0.05 + 2 * next() ** 3);
+  const halfOf = (one: Proposal, other: Proposal): number => {
+    const sum = (of: Proposal) => of.weights.reduce((total, weight) => total + weight, 0);
+    const parts = one.weights.map((weight, i) =>
+      Math.abs(weight / sum(one) - (other.weights[i] ?? 0) / sum(other)),
+    );
+    return parts.reduce((total, part) => total + part, 0) / 2;
+  };
+  for (let round = 0; round < 3000; round++) {
+    const count = 2 + (round % 11);
+    const before = weights(count);
+    const after = before.map((weight) => weight * (0.97 + 0.06 * next()));
+    after[0] = (after[0] ?? 1) * (0.3 + 1.4 * next());
+    const [one, other] = [proposal(after), proposal(before)];
+    assert.equal(publishReason(one, published(other)), halfOf(one, other) > 0.02 ? 'shares' : undefined);
+  }
+});
+
+test('in a fleet of 64 one that hangs or queues loses its share, and one that joins gets it', () => {
+  const steady = (step: number) => ({
+    running: 8,
+    kvUtilization: 0.3 + 1e-6 * (step % 7),
+    finished: 4 * step,
+  });
+  const hung = { running: 8, kvUtilization: 0.3, finished: 240 };
+  const shareOf = (fleet: Fleet, index: number, answer?: (step: number) => object): number => {
+    const size = fleet.servers.length;
+    const decision = fleet.steps(60, (step) =>
+      fleet.servers.map((_, place) => (place === index && answer ? answer(100 + step) : steady(100 + step))),
+    );
+    return size * (decision.backends[index]?.share ?? 0);
+  };
+  const begun = (): Fleet => {
+    const fleet = new Fleet(64);
+    fleet.steps(100, (step) => backends(64).map(() => steady(step)));
+    return fleet;
+  };
+  assert.ok(shareOf(begun(), 0, () => hung) < 0.03);
+  assert.ok(shareOf(begun(), 0, (step) => ({ ...steady(step), queued: 9 })) < 0.3);
+  const joined = begun();
+  joined.reload(backends(65));
+  assert.ok(shareOf(joined, 64) > 0.75);
 });
 
 test('a refused share goes out when it has moved far enough, and always when it ends', () => {
