@@ -34,6 +34,11 @@ export async function endChild(child: ChildProcess, graceMs: number): Promise<vo
   clearTimeout(timer);
 }
 
+/** Of a process that did not get there in its time: nothing else is known of it. */
+export function tooSlow(what: string, seconds: number): string {
+  return `not ${what} within ${seconds} s (is this machine busy?)`;
+}
+
 function killAll(): void {
   for (const child of children) child.kill('SIGKILL');
 }

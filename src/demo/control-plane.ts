@@ -1,11 +1,11 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type ExecFileException, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { request } from 'undici';
 import { sleep, systemClock } from '../runtime/clock.ts';
-import { PlimsollError } from '../runtime/errors.ts';
-import { endChild, keepFromOutliving } from './children.ts';
+import { messageOf, PlimsollError } from '../runtime/errors.ts';
+import { endChild, keepFromOutliving, tooSlow } from './children.ts';
 
 /** How this same Plimsoll is started: from `dist`, or from its sources under tsx. */
 const FROM_SOURCE = import.meta.url.endsWith('.ts');
@@ -135,7 +135,7 @@ export class ControlPlane {
       if (this.#admin !== '' && (await this.#get('/readyz').catch(() => undefined)) !== undefined) return;
       await sleep(systemClock, 20, signal);
     }
-    throw this.#failure(`not ready within ${readySeconds} s`);
+    throw this.#failure(tooSlow('ready', readySeconds));
   }
 
   async #get(path: string): Promise<string> {
@@ -157,17 +157,23 @@ export class ControlPlane {
 /**
  * What a Plimsoll command prints on standard output.
  * @param signal kills it
- * @throws PlimsollError `io` when it does not end with 0; the message has what it said. What the signal aborts throws
- * its reason.
+ * @throws PlimsollError `io` when it does not end with 0, or not within the time; the message has what it said. What the
+ * signal aborts throws its reason.
  */
-export async function plimsollOutput(args: readonly string[], signal: AbortSignal): Promise<string> {
-  const [command, ...rest] = plimsollCommand(args);
+export async function plimsollOutput(
+  args: readonly string[],
+  signal: AbortSignal,
+  { program, seconds = 30 }: Pick<ControlPlaneOptions, 'program'> & { readonly seconds?: number } = {},
+): Promise<string> {
+  const [command, ...rest] = plimsollCommand(args, program);
   try {
-    return (await promisify(execFile)(command, rest, { timeout: 30_000, signal })).stdout;
+    return (await promisify(execFile)(command, rest, { timeout: seconds * 1000, signal })).stdout;
   } catch (cause) {
     signal.throwIfAborted();
-    const said = (cause as { stderr?: unknown }).stderr;
-    throw new PlimsollError('io', `plimsoll ${args.join(' ')}: ${String(said ?? cause)}`, { cause });
+    const { stderr = '', killed, code } = cause as Partial<ExecFileException & { readonly stderr: string }>;
+    const end = killed === true ? tooSlow('done', seconds) : `ended with ${code ?? messageOf(cause)}`;
+    const said = stderr.trim() === '' ? `${end}, and said nothing` : `${end}, and said\n${stderr.trimEnd()}`;
+    throw new PlimsollError('io', `plimsoll ${args.join(' ')}: ${said}`, { cause });
   }
 }
 

@@ -7,7 +7,7 @@ import { request } from 'undici';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { messageOf, PlimsollError } from '../runtime/errors.ts';
 import { formatHostPort } from '../runtime/host-port.ts';
-import { endChild, keepFromOutliving } from './children.ts';
+import { endChild, keepFromOutliving, tooSlow } from './children.ts';
 import { findEnvoy } from './envoy-binary.ts';
 
 export interface EnvoyOptions {
@@ -214,7 +214,7 @@ async function waitUntilReady(
     }
     await sleep(systemClock, 20, signal);
   }
-  throw new PlimsollError('io', `not ready within ${readySeconds} s`);
+  throw new PlimsollError('io', tooSlow('ready', readySeconds));
 }
 
 async function getAdmin(admin: string, path: string): Promise<string> {

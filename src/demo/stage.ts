@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { sleep, systemClock } from '../runtime/clock.ts';
 import { PlimsollError } from '../runtime/errors.ts';
 import { type SimulatedBackend, startBackends } from './backend.ts';
+import { tooSlow } from './children.ts';
 import { ControlPlane, plimsollOutput } from './control-plane.ts';
 import { type DemoConfig, demoConfig, LISTENER, SERVER_GROUP } from './demo-config.ts';
 import { Envoy } from './envoy.ts';
 import { readPlaneMetrics } from './plane-metrics.ts';
 
+const UNTIL_SECONDS = 20;
 const ANYWHERE = { xds: '127.0.0.1:0', admin: '127.0.0.1:0' };
 
 /**
@@ -160,9 +162,10 @@ function freePort(): Promise<number> {
 }
 
 async function until(what: string, signal: AbortSignal, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = systemClock.now() + 20_000;
+  const deadline = systemClock.now() + UNTIL_SECONDS * 1000;
   while (!(await holds())) {
-    if (systemClock.now() > deadline) throw new PlimsollError('io', `${what}: not within 20 s`);
+    if (systemClock.now() > deadline)
+      throw new PlimsollError('io', `${what}: ${tooSlow('there', UNTIL_SECONDS)}`);
     await sleep(systemClock, 50, signal);
     signal.throwIfAborted();
   }
