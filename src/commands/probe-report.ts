@@ -1,14 +1,17 @@
 import { REDACTED } from '../config/mistake.ts';
 import { toYaml } from '../config/to-yaml.ts';
+import type { EngineName } from '../core/model/collect-settings.ts';
 import type { Sample } from '../core/model/collection.ts';
 import type { PageTime, ProbedMetric, ProbedPage } from './probe-page.ts';
 import type { CollectorBlock } from './probe-target.ts';
 
 export interface ProbeReport {
   readonly page: ProbedPage;
-  /** What to write for it. */
+  /** What to write for it, if it is of use. */
   readonly block: CollectorBlock;
   readonly intervalSeconds: number;
+  /** The engine that the page is of, where that is not the one that was named; undefined: none is known. */
+  readonly otherEngine?: EngineName | undefined;
 }
 
 interface Warning {
@@ -23,12 +26,13 @@ const COSTLY = 0.01;
 const COST_BOUND = 'response time over interval, the network included';
 
 /** Things to know before this page is relied on. */
-export function warningsOf({ page, intervalSeconds }: ProbeReport): readonly Warning[] {
+export function warningsOf({ page, intervalSeconds, otherEngine }: ProbeReport): readonly Warning[] {
   const { metrics, sample, percentage, full, lean } = page;
   const warn = (text: string): Warning => ({ text, fatal: false });
   const lacking = metrics.filter(({ required, problem }) => required && problem !== undefined);
   const load = costOf(full, intervalSeconds);
   return [
+    ...(otherEngine === undefined ? [] : [warn(`the page is ${otherEngine}'s: --engine ${otherEngine}`)]),
     ...lacking.map(({ name, problem }) => ({
       text: `there is no sample while ${name} has a weight: ${problem}`,
       fatal: true,
@@ -48,6 +52,11 @@ export function warningsOf({ page, intervalSeconds }: ProbeReport): readonly War
   ];
 }
 
+/** Whether a collector would have a sample of the page, or know that its engine sleeps. */
+export function isOfUse(report: ProbeReport): boolean {
+  return !warningsOf(report).some(({ fatal }) => fatal);
+}
+
 export function probeText(report: ProbeReport): string {
   const { page, block, intervalSeconds } = report;
   const http = block.HttpMetricCollect;
@@ -60,8 +69,10 @@ export function probeText(report: ProbeReport): string {
     ['cost', costText(page, intervalSeconds)],
     ...warningsOf(report).map(({ text }) => ['warning', text]),
   ];
+  const lines = rows.map(([name = '', text = '']) => `${name.padEnd(9)}${text}\n`);
+  if (!isOfUse(report)) return lines.join('');
   return [
-    ...rows.map(([name = '', text = '']) => `${name.padEnd(9)}${text}\n`),
+    ...lines,
     '\n# Into Config of the service extension. Port may go where it is the port of the servers.\n',
     holdsSecrets(http) ? '# Values of headers are not shown: put them in, or {File: PATH}.\n' : '',
     toYaml({ MetricCollector: withoutSecrets(block) }),
@@ -82,7 +93,7 @@ export function probeJson(report: ProbeReport): unknown {
     sample: page.sample,
     metrics: page.metrics,
     warnings: warningsOf(report).map(({ text }) => text),
-    MetricCollector: withoutSecrets(block),
+    ...(isOfUse(report) ? { MetricCollector: withoutSecrets(block) } : {}),
   };
 }
 

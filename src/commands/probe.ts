@@ -1,9 +1,10 @@
 import { ENGINES } from '../collect/engines/catalogue.ts';
+import type { EngineName } from '../core/model/collect-settings.ts';
 import { EXIT, PlimsollError } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { probeHint } from './probe-hint.ts';
 import { type Probed, type ProbedPage, probePage } from './probe-page.ts';
-import { probeJson, probeText, warningsOf } from './probe-report.ts';
+import { isOfUse, probeJson, probeText } from './probe-report.ts';
 import { type ProbeFlags, type ProbeTarget, probeTarget, settingsOf, withPage } from './probe-target.ts';
 
 export interface ProbeOptions extends ProbeFlags {
@@ -46,9 +47,20 @@ async function run(flags: ProbeOptions, io: ProbeIo): Promise<number> {
     return EXIT.failed;
   }
   const block = withPage(target.block, page.path, page.engine?.name ?? 'Auto');
-  const report = { page, block, intervalSeconds: flags.interval };
+  const told = { page, block, intervalSeconds: flags.interval };
+  const report = isOfUse(told) ? told : { ...told, otherEngine: await otherEngine(target, told.page) };
   io.out(flags.json ? `${JSON.stringify(probeJson(report), undefined, 2)}\n` : probeText(report));
-  return warningsOf(report).some(({ fatal }) => fatal) ? EXIT.failed : EXIT.ok;
+  return isOfUse(report) ? EXIT.ok : EXIT.failed;
+}
+
+/** The engine that a page is of by itself; undefined: that as which it was read, or none that is known. */
+async function otherEngine(
+  { backend, block }: ProbeTarget,
+  { path, engine }: ProbedPage,
+): Promise<EngineName | undefined> {
+  const found = await probePage(backend, settingsOf(withPage(block, path, 'Auto'), backend));
+  const name = found.kind === 'page' ? found.engine?.name : undefined;
+  return name === engine?.name ? undefined : name;
 }
 
 /** Tries one path after the other, until one has metrics, or the server itself cannot be asked. */

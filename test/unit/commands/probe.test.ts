@@ -119,6 +119,23 @@ describe('a page', () => {
       out,
       /^warning +there is no sample while KVCacheUtilization has a weight: vllm:kv_cache_usage_perc is NaN$/m,
     );
+    assert.doesNotMatch(out, /MetricCollector|the page is/, 'a configuration of no use');
+  });
+
+  test('that is of another engine than the one that was named says which, and gives no configuration', async () => {
+    const url = await serve((path) => (path === '/metrics' ? { body: PAGE } : { status: 404 }));
+    const { code, out } = await run(url, { engine: 'SgLang' });
+    assert.equal(code, 1);
+    assert.match(out, /^warning +the page is Vllm's: --engine Vllm$/m);
+    assert.match(out, /^warning +there is no sample while TotalQueuedRequests has a weight: /m);
+    assert.doesNotMatch(out, /MetricCollector/);
+    const told = JSON.parse((await run(url, { engine: 'SgLang', json: true })).out) as {
+      readonly warnings: readonly string[];
+    };
+    assert.equal(told.warnings[0], "the page is Vllm's: --engine Vllm");
+    assert.ok(!('MetricCollector' in told));
+    const right = await run(url, { engine: 'Vllm' });
+    assert.deepEqual([right.code, right.out.includes("the page is Vllm's")], [0, false]);
   });
 
   test('of an engine that sleeps is told so', async () => {
