@@ -45,7 +45,7 @@ export function warningsOf({ page, intervalSeconds, otherEngine }: ProbeReport):
     ...('refused' in lean && load > COSTLY
       ? [
           warn(
-            `the page may cost the engine ${percent(load)} of a core (${COST_BOUND}); a longer Interval costs less`,
+            `the page may cost the engine ${percent(load)} of a core (${COST_BOUND}): an upper bound, which other work on either machine raises, so repeat it when they are quiet; a longer Interval costs less`,
           ),
         ]
       : []),
