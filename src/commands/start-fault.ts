@@ -4,10 +4,17 @@ import { messageOf } from '../runtime/errors.ts';
 export function startFault(error: Error): string {
   const message = messageOf(error);
   const [, field] = /^(\w+\.Listen): /.exec(message) ?? [];
-  if (field === undefined || !isInUse(error.cause)) return message;
-  return `${message}; another process has it, which "ss -ltnp" names: stop that one, or change ${field}`;
+  const remedy = field === undefined ? undefined : remedyFor(error.cause, field);
+  return remedy === undefined ? message : `${message}; ${remedy}`;
 }
 
-function isInUse(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+function remedyFor(cause: unknown, field: string): string | undefined {
+  switch (cause instanceof Error && 'code' in cause ? cause.code : undefined) {
+    case 'EADDRINUSE':
+      return `another process has it, which "ss -ltnp" names: stop that one, or change ${field}`;
+    case 'EADDRNOTAVAIL':
+      return `${field} must be an address of this machine, and none of its interfaces has that one ("ip address" lists them): 0.0.0.0 and [::] are all of them`;
+    default:
+      return undefined;
+  }
 }
