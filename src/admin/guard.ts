@@ -61,9 +61,18 @@ export function addGuard(http: FastifyInstance, options: GuardOptions): void {
   });
 }
 
-/** Answers that, and nothing of what was asked for. */
-export function refuse(reply: FastifyReply, code: number, error: string): FastifyReply {
-  return reply.headers(HEADERS).code(code).type('application/json; charset=utf-8').send({ error });
+/** Answers that, and nothing of what was asked for. `more` says what there is instead. */
+export function refuse(
+  reply: FastifyReply,
+  code: number,
+  error: string,
+  more: Readonly<Record<string, unknown>> = {},
+): FastifyReply {
+  return reply
+    .headers(HEADERS)
+    .code(code)
+    .type('application/json; charset=utf-8')
+    .send({ error, ...more });
 }
 
 /** A link to here from elsewhere may be followed. */

@@ -14,6 +14,7 @@ import { limitConnections } from './connection-limit.ts';
 import { addExplainRoutes, type ExplainSource } from './explain-routes.ts';
 import { addGuard, refuse } from './guard.ts';
 import { inTurn } from './in-turn.ts';
+import { tellKnownPaths } from './known-paths.ts';
 import type { LiveState } from './live-state.ts';
 import { NO_SCHEMAS } from './no-schemas.ts';
 import { addPageRoutes } from './page-routes.ts';
@@ -92,6 +93,7 @@ export class AdminServer {
     const token = this.#token;
     limitAnswers(this.#http, clock, limits.answerMs);
     addGuard(this.#http, { hosts, isToken: token && ((text) => token.is(text)) });
+    tellKnownPaths(this.#http);
     this.#addProbes(options);
     this.#metrics = new SharedPage(options.metrics, clock);
     this.#http.get('/metrics', async (_request, reply) =>

@@ -37,8 +37,26 @@ test('/metrics is the page with its content type', async () => {
   assert.deepEqual([status, type, body], [200, 'text/plain; version=0.0.4', 'plimsoll_up 1\n']);
 });
 
-test('nothing else is there', async () => {
-  assert.equal((await get('/config')).status, 404);
+test('what is not there is refused in the shape of every refusal, with the paths that there are', async () => {
+  for (const path of ['/config', '/config?token=1']) {
+    const { status, type, body } = await get(path);
+    assert.deepEqual([status, type], [404, 'application/json; charset=utf-8']);
+    assert.deepEqual(JSON.parse(body), {
+      error: 'there is no path /config',
+      paths: [
+        '/',
+        '/events',
+        '/explain',
+        '/explain/GROUP',
+        '/healthz',
+        '/metrics',
+        '/readyz',
+        '/samples',
+        '/state',
+        '/trends/GROUP',
+      ],
+    });
+  }
 });
 
 test('an address in use is named in the error', async () => {
