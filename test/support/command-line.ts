@@ -6,6 +6,13 @@ type Values<Options extends ParseArgsConfig['options']> = ReturnType<
   typeof parseArgs<{ readonly options: Options; readonly allowPositionals: boolean }>
 >;
 
+/** Prints the comment at the head of a tool's file and ends the process, if `--help` is asked for. */
+export function helpIfAsked(url: string): void {
+  if (!process.argv.slice(2).some((word) => word === '--help' || word === '-h')) return;
+  process.stdout.write(`${headOf(readFileSync(new URL(url), 'utf8'))}\n`);
+  process.exit(EXIT.ok);
+}
+
 /**
  * The command line of a tool, whose options are described in the comment at the head of its file: `--help` prints that
  * and ends the process.
@@ -17,10 +24,7 @@ export function readCommandLine<Options extends NonNullable<ParseArgsConfig['opt
   options: Options,
   { words = false }: { readonly words?: boolean } = {},
 ): Values<Options> {
-  if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
-    process.stdout.write(`${headOf(readFileSync(new URL(url), 'utf8'))}\n`);
-    process.exit(EXIT.ok);
-  }
+  helpIfAsked(url);
   try {
     return parseArgs({ options, allowPositionals: words });
   } catch (error) {
