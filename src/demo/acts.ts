@@ -6,6 +6,8 @@ export type ActNumber = 1 | 2 | 3 | 4 | 5;
 /** A stretch of load. Acts 1 and 2 have the same arrivals; 3 to 5 follow each other without a pause. */
 export interface Act extends Played {
   readonly number: ActNumber;
+  /** What goes on arriving after its seconds if a share is still refused then, for {@link MOST_OVERTIME_SECONDS}. */
+  readonly overtime: readonly Arrival[];
 }
 
 export interface ActsPlan {
@@ -23,11 +25,15 @@ interface Script extends Pick<Act, 'number' | 'title' | 'story'> {
   readonly rush?: { readonly seconds: number; readonly load: number };
   /** Of the length without the waits; what is missing to 1 is for the queue that act 1 leaves. */
   readonly part: number;
+  /** It goes on until no share is refused any more. */
+  readonly hasOvertime?: boolean;
   readonly seedOffset: number;
 }
 
 /** Shorter acts are too short for what they have to show. */
 export const LEAST_SECONDS = 60;
+/** The longest that is waited for until no share is refused any more. */
+export const MOST_OVERTIME_SECONDS = 20;
 /** What the last answers of acts 1, 2 and 5 take, about. */
 const WAITS_SECONDS = 13;
 
@@ -64,6 +70,7 @@ const SCRIPTS: readonly Script[] = [
     story: 'The queues shrink, p falls to 0, and every request is served again.',
     load: 0.5,
     part: 0.22,
+    hasOvertime: true,
     seedOffset: 2,
   },
   {
@@ -78,7 +85,7 @@ const SCRIPTS: readonly Script[] = [
 
 /** The five acts in order. Equal plans give equal acts. */
 export function planActs({ seconds, seed, capacityPerSecond }: ActsPlan): readonly Act[] {
-  return SCRIPTS.map(({ number, title, story, load, rush, part, seedOffset }) => {
+  return SCRIPTS.map(({ number, title, story, load, rush, part, hasOvertime = false, seedOffset }) => {
     const stretch = (atLoad: number, fromSeconds: number, toSeconds: number): readonly Arrival[] =>
       planArrivals({
         seed: (seed * SCRIPTS.length + seedOffset) * 2 + Math.sign(fromSeconds),
@@ -91,6 +98,7 @@ export function planActs({ seconds, seed, capacityPerSecond }: ActsPlan): readon
       ...stretch(rush?.load ?? load, 0, rushSeconds),
       ...stretch(load, rushSeconds, arriving),
     ];
-    return { number, title, story, seconds: arriving, arrivals };
+    const end = hasOvertime ? arriving + MOST_OVERTIME_SECONDS : arriving;
+    return { number, title, story, seconds: arriving, arrivals, overtime: stretch(load, arriving, end) };
   });
 }

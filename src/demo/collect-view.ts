@@ -33,6 +33,7 @@ export async function collectView(stage: Stage, live: LiveAct, past: readonly st
     story: live.act.story,
     addresses: stage.addresses,
     secondsLeft: live.act.endless === true ? undefined : live.secondsLeft(nowMs),
+    isInOvertime: live.isInOvertime,
     shed: fromPlane?.shed,
     ratePerSecond: live.rate(nowMs),
     firstTokenP50Ms: live.firstTokenMs(0.5),
@@ -43,6 +44,11 @@ export async function collectView(stage: Stage, live: LiveAct, past: readonly st
     backends,
     past,
   };
+}
+
+/** p, the share that sidecars are told to refuse; undefined: the control plane does not say. */
+export async function refusedShare(stage: Stage): Promise<number | undefined> {
+  return (await groupOfPlane(stage))?.shed;
 }
 
 /** Why it does not answer. */

@@ -15,9 +15,21 @@ export interface Played {
   readonly endless?: boolean;
 }
 
+/** The death of the control plane. */
+export interface Kill {
+  /** Milliseconds since the start of the act. */
+  readonly atMs: number;
+  /** p, the share that sidecars were told to refuse then and go on refusing; NaN: it is not known. */
+  readonly shed: number;
+}
+
 /** What is known of an act while it runs. */
 export class LiveAct {
   readonly act: Played;
+  /** Requests go on arriving until no share of them is refused any more. */
+  isInOvertime = false;
+  /** undefined: the control plane was not killed. */
+  kill: Kill | undefined;
   readonly #startedMs: number;
   readonly #firstTokens: number[] = [];
   readonly #answered = new Map<string, number>();
@@ -50,14 +62,19 @@ export class LiveAct {
     return this.#shed;
   }
 
+  /** Milliseconds since its start. */
+  age(nowMs: number): number {
+    return nowMs - this.#startedMs;
+  }
+
   /** Seconds in which requests still arrive; 0 when only answers are outstanding. */
   secondsLeft(nowMs: number): number {
-    return Math.max(0, this.act.seconds - (nowMs - this.#startedMs) / 1000);
+    return Math.max(0, this.act.seconds - this.age(nowMs) / 1000);
   }
 
   /** Arrivals per second over the last five seconds of the act. */
   rate(nowMs: number): number {
-    const until = nowMs - this.#startedMs;
+    const until = this.age(nowMs);
     const from = Math.max(0, until - RECENT_MS);
     const recent = this.act.arrivals.filter(({ atMs }) => atMs > from && atMs <= until).length;
     return until > from ? (recent * 1000) / (until - from) : 0;

@@ -60,6 +60,8 @@ export interface LoadOptions {
   readonly retries?: boolean;
   /** Ends the load at once; what is in flight ends as `aborted`, what was not sent gives no result. */
   readonly signal?: AbortSignal;
+  /** Ends the sending; what is in flight is still answered. */
+  readonly enough?: AbortSignal;
   /** Called at the first byte of each 200's body, with the milliseconds since the planned arrival. */
   readonly onFirstToken?: (firstTokenMs: number, backend: string | undefined) => void;
   readonly onResult?: (result: LoadResult) => void;
@@ -68,7 +70,8 @@ export interface LoadOptions {
 
 /** Sends each arrival at its time whatever became of those before it; resolves when every answer is complete. */
 export async function runLoad(options: LoadOptions): Promise<readonly LoadResult[]> {
-  const { arrivals, mostInFlight = 4096, clock = systemClock } = options;
+  const { arrivals, mostInFlight = 4096, clock = systemClock, signal, enough } = options;
+  const over = AbortSignal.any([signal, enough].filter((one) => one !== undefined));
   const pools = new Pools(options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, mostInFlight);
   const startedMs = clock.now();
   const results: LoadResult[] = [];
@@ -83,8 +86,8 @@ export async function runLoad(options: LoadOptions): Promise<readonly LoadResult
   options.signal?.addEventListener('abort', onAbort, { once: true });
   for (const arrival of arrivals) {
     const waitMs = startedMs + arrival.atMs - clock.now();
-    if (waitMs > 0) await sleep(clock, waitMs, options.signal);
-    if (options.signal?.aborted) break;
+    if (waitMs > 0) await sleep(clock, waitMs, over);
+    if (over.aborted) break;
     const exchange = new Exchange(arrival, startedMs + arrival.atMs, clock, options);
     if (inFlight.size >= mostInFlight) {
       finish(exchange.result({ kind: 'overrun' }));

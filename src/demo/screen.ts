@@ -1,3 +1,4 @@
+import { MOST_OVERTIME_SECONDS } from './acts.ts';
 import { folded, GAP, wrapped } from '../runtime/wrap.ts';
 import { type Cell, formatTable } from './table.ts';
 
@@ -9,6 +10,8 @@ export interface View {
   readonly addresses: readonly string[];
   /** undefined: it goes on until somebody ends it. */
   readonly secondsLeft: number | undefined;
+  /** Requests go on arriving until no share of them is refused any more. */
+  readonly isInOvertime: boolean;
   /** p: share of the requests that sidecars are told to refuse, 0..1. */
   readonly shed: number | undefined;
   readonly ratePerSecond: number;
@@ -98,7 +101,7 @@ const COLUMNS = [
 ] as const;
 
 function headParts(view: View): readonly string[] {
-  return [view.act, timeLeft(view.secondsLeft), refusal(view)].filter((part) => part !== '');
+  return [view.act, timeLeft(view), refusal(view)].filter((part) => part !== '');
 }
 
 function loadParts(view: View): readonly string[] {
@@ -115,8 +118,9 @@ function refusal({ shed }: View): string {
   return `p ${shed === undefined ? '-' : percent(shed)}`;
 }
 
-function timeLeft(secondsLeft: number | undefined): string {
+function timeLeft({ secondsLeft, isInOvertime }: View): string {
   if (secondsLeft === undefined) return '';
+  if (isInOvertime) return `goes on until p is 0, for ${MOST_OVERTIME_SECONDS} s at most`;
   return secondsLeft > 0 ? `${secondsLeft.toFixed(0)} s left` : 'waiting for the last answers';
 }
 

@@ -1,8 +1,9 @@
 import { sleep, systemClock } from '../runtime/clock.ts';
-import { type Act, type ActNumber, planActs } from './acts.ts';
+import { type Act, type ActNumber, MOST_OVERTIME_SECONDS, planActs } from './acts.ts';
 import { planArrivals } from './arrivals.ts';
+import { untilNothingIsRefused } from './calm.ts';
 import { saturatedRate } from './capacity.ts';
-import { collectView } from './collect-view.ts';
+import { collectView, refusedShare } from './collect-view.ts';
 import { DEFAULT_ENGINE } from './engine.ts';
 import { LiveAct, type Played } from './live-act.ts';
 import { type LoadResult, runLoad } from './load.ts';
@@ -84,19 +85,57 @@ export class Show {
     const answered: Promise<void>[] = [];
     for (const act of acts) {
       if (signal.aborted) break;
-      answered.push(this.#act(act));
+      const live = this.#beginAct(act);
+      const enough = new AbortController();
+      answered.push(this.#play(act, live, act.overtime.length > 0 ? enough.signal : undefined));
       const killAfter = act.number === 5 ? KILL_AT * act.seconds : act.seconds;
       await sleep(systemClock, killAfter * 1000, signal);
-      if (act.number === 5) await this.#stage.plane.kill();
+      if (act.overtime.length > 0) await this.#overtime(live);
+      enough.abort();
+      if (act.number === 5) await this.#kill(live, killAfter);
     }
     await Promise.all(answered);
   }
 
   /** Resolves when every request of the act is answered. */
-  async #act(act: Act): Promise<void> {
-    const live = this.#begin({ ...act, title: `act ${act.number}: ${act.title}` });
-    const results = await this.#load(live);
-    this.#summaries.push(summarize(act, results, live.shed));
+  #act(act: Act): Promise<void> {
+    return this.#play(act, this.#beginAct(act));
+  }
+
+  /** @param enough ends the overtime */
+  async #play(act: Act, live: LiveAct, enough?: AbortSignal): Promise<void> {
+    const results = await this.#load(live, enough);
+    const lastMs = Math.max(...results.map(({ arrival }) => arrival.atMs));
+    const seconds = Math.max(act.seconds, lastMs / 1000);
+    this.#summaries.push(summarize({ ...act, seconds }, results, live.shed, live.kill));
+  }
+
+  async #overtime(live: LiveAct): Promise<void> {
+    live.isInOvertime = true;
+    await this.#untilNothingIsRefused(MOST_OVERTIME_SECONDS);
+    live.isInOvertime = false;
+  }
+
+  /**
+   * A share that is refused when the control plane dies stays refused: that would tell nothing of its death.
+   * @param mostSeconds that it may wait, so that enough of the act is left
+   */
+  async #kill(live: LiveAct, mostSeconds: number): Promise<void> {
+    const shed = await this.#untilNothingIsRefused(mostSeconds);
+    if (this.#options.signal.aborted) return;
+    live.kill = { atMs: live.age(systemClock.now()), shed };
+    await this.#stage.plane.kill();
+  }
+
+  #untilNothingIsRefused(mostSeconds: number): Promise<number> {
+    const { signal } = this.#options;
+    const share = (): Promise<number | undefined> => refusedShare(this.#stage);
+    return untilNothingIsRefused({ clock: systemClock, share, mostSeconds, signal });
+  }
+
+  #beginAct(act: Act): LiveAct {
+    const arrivals = [...act.arrivals, ...act.overtime];
+    return this.#begin({ ...act, title: `act ${act.number}: ${act.title}`, arrivals });
   }
 
   #begin(played: Played): LiveAct {
@@ -105,11 +144,12 @@ export class Show {
     return live;
   }
 
-  #load(live: LiveAct): Promise<readonly LoadResult[]> {
+  #load(live: LiveAct, enough?: AbortSignal): Promise<readonly LoadResult[]> {
     const { onFirstToken, onResult } = live;
     const { arrivals } = live.act;
     const { signal } = this.#options;
-    return runLoad({ origin: this.#stage.origin, arrivals, onFirstToken, onResult, signal });
+    const ends = enough === undefined ? { signal } : { signal, enough };
+    return runLoad({ origin: this.#stage.origin, arrivals, onFirstToken, onResult, ...ends });
   }
 
   async #whilePainting(work: () => Promise<void>): Promise<void> {

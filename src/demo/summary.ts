@@ -1,4 +1,5 @@
 import type { Act } from './acts.ts';
+import type { Kill } from './live-act.ts';
 import type { LoadResult } from './load.ts';
 import { quantile } from './quantile.ts';
 import { type Refusals, refusalsOf } from './refusals.ts';
@@ -27,6 +28,16 @@ export interface ActSummary {
   readonly settled: Refusals;
   /** p, the share that sidecars were told to refuse, over the same time; NaN: it is not known. */
   readonly settledShed: number;
+  /** undefined: the control plane was not killed. */
+  readonly killed: Killed | undefined;
+}
+
+/** What came of the requests that had no end yet when the control plane was killed, and of those after. */
+interface Killed {
+  readonly requests: number;
+  readonly ok: number;
+  /** See {@link Kill}. */
+  readonly shed: number;
 }
 
 /** Part of an act that is left out where something has to have settled. */
@@ -37,6 +48,7 @@ export function summarize(
   act: Act,
   results: readonly LoadResult[],
   shed: readonly number[] = [],
+  kill?: Kill,
 ): ActSummary {
   const firstTokens = results.map((result) => result.firstTokenMs ?? Number.POSITIVE_INFINITY);
   const kinds = count(results.map(({ outcome }) => kindOf(outcome)));
@@ -57,7 +69,13 @@ export function summarize(
     lastRefusedMs: lastRefusedMs(results),
     settled: refusalsOf(results, SETTLING * act.seconds * 1000),
     settledShed: meanOf(shed.slice(Math.ceil(SETTLING * shed.length))),
+    killed: kill && afterKill(results, kill),
   };
+}
+
+function afterKill(results: readonly LoadResult[], { atMs, shed }: Kill): Killed {
+  const after = results.filter(({ arrival, endMs }) => arrival.atMs + endMs >= atMs);
+  return { requests: after.length, ok: after.filter(({ outcome }) => outcome.kind === 'ok').length, shed };
 }
 
 function lastRefusedMs(results: readonly LoadResult[]): number | undefined {

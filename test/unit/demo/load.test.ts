@@ -53,6 +53,19 @@ test('an answer has its backend and its first token, which was told of when it c
   assert.deepEqual([backend.counters.promptTokens, backend.counters.generatedTokens], [10, 3]);
 });
 
+test('when it is enough nothing more is sent, and what was sent is answered', async () => {
+  const enough = new AbortController();
+  const origin = await serve((_request, response) => {
+    enough.abort();
+    setTimeout(() => response.end('.'), 20);
+  });
+  const results = await runLoad({ origin, arrivals: arrivals(2, 60_000), enough: enough.signal });
+  assert.deepEqual(
+    results.map(({ outcome }) => outcome),
+    [{ kind: 'ok' }],
+  );
+});
+
 test('times count from the planned arrival, not from when the request could be sent', async () => {
   const origin = await serve((_request, response) => response.end('.'));
   const load = runLoad({ origin, arrivals: arrivals(2, 10) });

@@ -8,6 +8,7 @@ const VIEW: View = {
   story: 'Too much.',
   addresses: ['page   http://127.0.0.1:41509/', 'top    plimsoll top --admin http://127.0.0.1:41509'],
   secondsLeft: 4.2,
+  isInOvertime: false,
   shed: 0.312,
   ratePerSecond: 31.26,
   firstTokenP50Ms: 123,
@@ -83,6 +84,11 @@ test('a line has the same', () => {
       '127.83.0.1:40001 q3 kv 46% r12 score 88 weight 103456 31% HEALTHY | ' +
       '127.83.0.2:40002 q14 kv 50% r12 score - weight - 10% UNHEALTHY',
   );
+});
+
+test('an act that goes on says until when', () => {
+  const [first] = renderLine({ ...VIEW, secondsLeft: 0, isInOvertime: true, shed: 0.08 }).split(' | ');
+  assert.equal(first, 'act 3: overload, goes on until p is 0, for 20 s at most, p 8%');
 });
 
 function painted(columns: number | undefined, color: boolean): string {

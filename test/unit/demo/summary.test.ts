@@ -28,6 +28,14 @@ test('acts 1 and 2 have the same arrivals, the others their own', () => {
   assert.ok(ACTS.reduce((sum, { seconds }) => sum + seconds, 0) < 120);
 });
 
+test('act 4 can go on, with the same load, until no share is refused any more', () => {
+  const { seconds, arrivals, overtime } = act(4);
+  assert.ok(overtime.every(({ atMs }) => atMs >= seconds * 1000 && atMs < (seconds + 20) * 1000));
+  const ratio = overtime.length / 20 / (arrivals.length / seconds);
+  assert.ok(ratio > 0.8 && ratio < 1.25, String(ratio));
+  assert.ok(ACTS.every((one) => one.number === 4 || one.overtime.length === 0));
+});
+
 test('quantiles are values that were seen', () => {
   const values = [5, 1, 4, 2, 3];
   assert.deepEqual([quantile(values, 0.5), quantile(values, 0.95), quantile(values, 0)], [3, 5, 1]);
@@ -87,13 +95,18 @@ function overload(shed: number, order: 'evenly' | 'first' = 'evenly', firstToken
   });
 }
 
+/** Of act 5, whose control plane is killed after a second. */
+function killed(results: readonly LoadResult[], shed = 0): ActSummary {
+  return summarize(act(5), results, [], { atMs: 1000, shed });
+}
+
 describe('checks', () => {
   const good = (): ActSummary[] => [
     summarize(act(1), [result(OK, 0, 1000)]),
     summarize(act(2), [result(OK, 0, 700)]),
     summarize(act(3), overload(20)),
     summarize(act(4), [result(SHED, 15_000), result(OK, 4000, 1000)]),
-    summarize(act(5), [result(OK, 0, 1)]),
+    killed([result(SHED, 0), result(OK, 2000, 1)]),
   ];
   const failing = (summaries: readonly ActSummary[]): readonly number[] =>
     checkActs(summaries).flatMap(({ ok }, index) => (ok ? [] : [index]));
@@ -109,9 +122,15 @@ describe('checks', () => {
     ['who was let in waited', 3, summarize(act(3), overload(20, 'evenly', 1001))],
     ['a request was shed late', 4, summarize(act(4), [result(SHED, 15_001), result(OK, 0, 1)])],
     ['no 200 came', 4, summarize(act(4), [result(SHED, 0)])],
-    ['a request failed', 5, summarize(act(5), [result(OK, 0, 1), result({ kind: 'cut', message: '' }, 1)])],
-    ['a request was shed', 5, summarize(act(5), [result(OK, 0, 1), result(SHED, 1)])],
-    ['nothing was asked', 5, summarize(act(5), [])],
+    ['a request failed', 5, killed([result(OK, 2000, 1), result({ kind: 'cut', message: '' }, 2001)])],
+    [
+      'one failed that was sent before',
+      5,
+      killed([{ ...result({ kind: 'cut', message: '' }, 0), endMs: 1000 }]),
+    ],
+    ['a request was shed', 5, killed([result(OK, 2000, 1), result(SHED, 2001)])],
+    ['nothing was asked any more', 5, killed([result(OK, 0, 1)])],
+    ['nothing was killed', 5, summarize(act(5), [result(OK, 2000, 1)])],
   ];
   for (const [name, index, summary] of bad) {
     test(name, () => {
@@ -120,6 +139,18 @@ describe('checks', () => {
       assert.deepEqual(failing(summaries), [index]);
     });
   }
+
+  test('what sidecars refused already when the control plane died is told beside', () => {
+    const words = (shed: number): string | undefined =>
+      checkActs([killed([result(SHED, 1500), result(OK, 2000, 1)], shed)]).at(-1)?.measured;
+    const failed = '1 of 2 requests failed that ended after the kill, at most 0';
+    assert.equal(words(0), failed);
+    assert.equal(
+      words(0.08),
+      `${failed}; when it was killed sidecars still had to refuse p = 8%, and go on with it`,
+    );
+    assert.match(words(Number.NaN) ?? '', /still had to refuse an unknown share/);
+  });
 
   test('an act that was not played fails', () => {
     assert.deepEqual(failing([]), [0, 1, 2, 3, 4, 5]);
