@@ -1,5 +1,7 @@
+import { systemClock } from '../runtime/clock.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { checkActs } from './checks.ts';
+import { type Machine, watchMachine } from './machine.ts';
 import { type Display, Painter } from './painter.ts';
 import { formatReport, type Report, reportJson } from './report.ts';
 import { Show } from './show.ts';
@@ -43,9 +45,9 @@ export async function demo(options: DemoOptions, io: DemoIo): Promise<number> {
       painter.print(`${stage.addresses.join('\n')}\n`);
       const { seconds, seed } = options;
       const show = new Show(stage, { seconds, seed, painter, signal: io.signal });
-      const summaries = await show.play();
+      const { summaries, machine } = await watched(show);
       io.signal.throwIfAborted();
-      report = makeReport(options, stage, summaries);
+      report = makeReport(options, stage, summaries, machine);
       painter.print(formatReport(report));
       if (options.json) io.out(reportJson(report));
       if (options.keep) await show.encore();
@@ -61,12 +63,29 @@ export async function demo(options: DemoOptions, io: DemoIo): Promise<number> {
   return isOk(report) ? EXIT.ok : EXIT.failed;
 }
 
+async function watched(
+  show: Show,
+): Promise<{ readonly summaries: readonly ActSummary[]; readonly machine: Machine }> {
+  const machine = watchMachine(systemClock);
+  try {
+    const summaries = await show.play();
+    return { summaries, machine: machine() };
+  } finally {
+    machine();
+  }
+}
+
 function isOk(report: Report | undefined): boolean {
   return report?.checks.every((check) => check.ok) === true;
 }
 
-function makeReport(options: DemoOptions, stage: Stage, summaries: readonly ActSummary[]): Report {
+function makeReport(
+  options: DemoOptions,
+  stage: Stage,
+  summaries: readonly ActSummary[],
+  machine: Machine,
+): Report {
   const { seconds, seed } = options;
   const backends = stage.backends.map(({ id, slowness }) => ({ id, speed: 1 / slowness }));
-  return { seconds, seed, backends, summaries, checks: checkActs(summaries) };
+  return { seconds, seed, backends, summaries, checks: checkActs(summaries), machine };
 }

@@ -1,4 +1,5 @@
 import type { Check } from './checks.ts';
+import { type Machine, starvedWords } from './machine.ts';
 import { seconds } from './screen.ts';
 import type { ActSummary } from './summary.ts';
 import { formatTable } from './table.ts';
@@ -10,6 +11,7 @@ export interface Report {
   readonly backends: readonly { readonly id: string; readonly speed: number }[];
   readonly summaries: readonly ActSummary[];
   readonly checks: readonly Check[];
+  readonly machine: Machine;
 }
 
 const SOURCES = [
@@ -41,7 +43,14 @@ export function formatReport(report: Report): string {
     ({ ok, name, measured }) => `${ok ? 'ok    ' : 'FAILED'} ${name}: ${measured}`,
   );
   const overload = report.summaries.flatMap(overloadLine);
-  return `${['', ...formatTable(headings, rows), '', ...overload, ...SOURCES, '', ...checks].join('\n')}\n`;
+  const table = formatTable(headings, rows);
+  return `${['', ...table, '', ...overload, ...SOURCES, '', ...checks, ...starved(report)].join('\n')}\n`;
+}
+
+/** Beside what failed. */
+function starved({ checks, machine }: Report): readonly string[] {
+  const words = starvedWords(machine);
+  return words === undefined || checks.every(({ ok }) => ok) ? [] : [`       ${words}`];
 }
 
 /** What was refused in an act that had something to refuse, beside p. */
@@ -70,6 +79,11 @@ export function reportJson(report: Report): string {
     failures: Object.fromEntries(summary.failures),
     requestsByBackend: Object.fromEntries(summary.byBackend),
     firstOkSeconds: inSeconds(summary.firstOkMs ?? Number.NaN),
+    afterKill: summary.killed && {
+      requests: summary.killed.requests,
+      ok: summary.killed.ok,
+      toldToRefuseRatio: orNull(summary.killed.shed),
+    },
     settled: {
       toldToRefuseRatio: orNull(summary.settledShed),
       refusedRatio: orNull(summary.settled.share),
@@ -79,7 +93,10 @@ export function reportJson(report: Report): string {
   }));
   const ok = report.checks.every((check) => check.ok);
   const { seconds: length, seed, backends, checks } = report;
-  return `${JSON.stringify({ ok, seed, seconds: length, backends, acts, checks }, null, 2)}\n`;
+  const { lateP99Ms, lateMostMs, load, cores } = report.machine;
+  const timersLate = { p99Seconds: inSeconds(lateP99Ms), mostSeconds: inSeconds(lateMostMs) };
+  const machine = { timersLate, load, cores };
+  return `${JSON.stringify({ ok, seed, seconds: length, backends, acts, checks, machine }, null, 2)}\n`;
 }
 
 /** Mean over the act. */
