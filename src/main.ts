@@ -78,10 +78,13 @@ program
 
 program
   .command('validate')
-  .description('Check a configuration, and print it with every default filled in.')
+  .description(
+    'Check a configuration and the files that it names, and print it with every default filled in.',
+  )
   .addOption(configFile())
+  .option('--no-files', 'do not look at certificates, keys, tokens and lists: they are on another machine')
   .option('--json', 'print JSON', false)
-  .action(async (options: { config: string; json: boolean }) => {
+  .action(async (options: { config: string; files: boolean; json: boolean }) => {
     const { validate } = await import('./commands/validate.ts');
     process.exitCode = await validate(options, io);
   });

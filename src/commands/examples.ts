@@ -8,6 +8,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string, purpos
   ],
   validate: [
     ['plimsoll validate --config plimsoll.yaml', 'every mistake, or the file with all defaults'],
+    [
+      'plimsoll validate --config plimsoll.yaml --no-files',
+      'where the certificates and tokens that it names are not: in a pipeline',
+    ],
     ['plimsoll validate --config plimsoll.yaml --json | jq .mistakes', 'the mistakes for a program'],
   ],
   bootstrap: [

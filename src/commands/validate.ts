@@ -1,10 +1,11 @@
 import { effectiveFile, writeYaml } from '../config/effective.ts';
 import { loadFields } from '../config/load.ts';
-import { formatMistakes, MISTAKES_SHOWN, type Mistake, REDACTED } from '../config/mistake.ts';
+import { formatMistakes, formatPath, MISTAKES_SHOWN, type Mistake, REDACTED } from '../config/mistake.ts';
 import type { ConfigurationFile } from '../config/schema.ts';
 import { EXIT } from '../runtime/errors.ts';
 import { printable } from '../runtime/text.ts';
 import { leanWarnings } from './lean-warnings.ts';
+import { faultsOfFiles, type FileFault } from './named-files.ts';
 
 /** Where the texts of a command go; each ends with a newline. */
 export interface ValidateOutput {
@@ -22,23 +23,47 @@ export const DIFFERENCES: readonly string[] = [
   'In overload sidecars refuse a share of the requests beforehand (Saturation.Admission: Proportional); None leaves it to the thresholds.',
 ];
 
+interface ValidateOptions {
+  readonly config: string;
+  readonly json: boolean;
+  /** Whether to look at the files that it names. Default true. */
+  readonly files?: boolean;
+}
+
+/** Said after mistakes of files. */
+const ELSEWHERE =
+  'plimsoll validate: --no-files looks at no such file, where only serve on its machine can read them\n';
+
 /**
- * Checks a configuration file. A good one is printed with every default filled in, as YAML that can be used in its
- * place (but for values of headers, which may be secret), or with `json` as one object; of a bad one every mistake is,
- * up to the first 500.
+ * Checks a configuration file, and unless `files` is false the files that it names: one without which `serve` would not
+ * start is a mistake, any other that is no good is warned of. A good one is printed with every default filled in, as
+ * YAML that can be used in its place (but for values of headers, which may be secret), or with `json` as one object; of a
+ * bad one every mistake is, up to the first 500.
  * @returns the exit code: 0, or 64 when there is a mistake.
  */
-export async function validate(
-  options: { readonly config: string; readonly json: boolean },
-  io: ValidateOutput,
-): Promise<number> {
+export async function validate(options: ValidateOptions, io: ValidateOutput): Promise<number> {
   const checked = await loadFields(options.config);
   if (checked.kind === 'invalid') {
     printMistakes(options, checked.mistakes, io);
     return EXIT.usage;
   }
-  printEffective(options, checked.fields, io);
+  const faults = options.files === false ? [] : await faultsOfFiles(checked.fields);
+  const mistakes = faults.flatMap(({ path, reason, meanwhile }): Mistake[] => {
+    if (meanwhile !== undefined) return [];
+    const { line, column } = checked.at(path);
+    return [{ file: options.config, line, column, path: formatPath(path), message: reason }];
+  });
+  if (mistakes.length > 0) {
+    printMistakes(options, mistakes, io);
+    if (!options.json) io.err(ELSEWHERE);
+    return EXIT.usage;
+  }
+  printEffective(options, checked.fields, [...leanWarnings(checked.fields), ...faults.map(inWords)], io);
   return EXIT.ok;
+}
+
+function inWords({ path, reason, meanwhile = '' }: FileFault): string {
+  return `${formatPath(path)}: ${reason}; ${meanwhile}`;
 }
 
 function printMistakes(
@@ -58,10 +83,10 @@ function printMistakes(
 function printEffective(
   { config, json }: { readonly config: string; readonly json: boolean },
   fields: ConfigurationFile,
+  warnings: readonly string[],
   io: ValidateOutput,
 ): void {
   const configuration = effectiveFile(fields);
-  const warnings = leanWarnings(fields);
   if (json) {
     const result = { file: config, valid: true, configuration, warnings, differences: DIFFERENCES };
     io.out(`${JSON.stringify(result)}\n`);

@@ -8,7 +8,8 @@ import { checkDiscovery } from './check-discovery.ts';
 import { checkEngine } from './check-engine.ts';
 import { checkFields } from './check-fields.ts';
 import { checkHttp } from './check-http.ts';
-import { formatPath, type Mistake, showValue } from './mistake.ts';
+import type { Position } from './lines.ts';
+import { formatPath, type Mistake, type Path, showValue } from './mistake.ts';
 import { type Effort, nearest } from './nearest.ts';
 import { type ConfigurationFile, configurationFile } from './schema.ts';
 import { ADMIN_LISTEN } from './sections/admin.ts';
@@ -20,7 +21,12 @@ import { find, items, type Report, type TreeNode } from './tree.ts';
 const HINTS_EFFORT = 3_000_000;
 
 export type Checked =
-  | { readonly kind: 'valid'; readonly fields: ConfigurationFile }
+  | {
+      readonly kind: 'valid';
+      readonly fields: ConfigurationFile;
+      /** Where a field stands; of one that is not there, what it would be in. */
+      readonly at: (path: Path) => Position;
+    }
   | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] };
 
 /**
@@ -36,7 +42,8 @@ export function check(top: TreeNode, file: string): Checked {
     mistakes.push({ file, line: at.line, column: at.column, path: formatPath(path), message });
   });
   if (mistakes.length > 0) return { kind: 'invalid', mistakes };
-  return { kind: 'valid', fields: configurationFile.parse(known.value) };
+  const at = (path: Path): Position => find(known, path).node.at;
+  return { kind: 'valid', fields: configurationFile.parse(known.value), at };
 }
 
 function checkRules(top: TreeNode, report: Report): void {

@@ -19,13 +19,13 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function run(text: string, json = false) {
+async function run(text: string, json = false, files = true) {
   const config = join(folder, 'plimsoll.yaml');
   await writeFile(config, text);
   let out = '';
   let err = '';
   const code = await validate(
-    { config, json },
+    { config, json, files },
     {
       out: (added) => {
         out += added;
@@ -154,6 +154,73 @@ describe('a page that is read as a whole more often than once a second is warned
 
   test('but not one that can be lean', async () => {
     assert.doesNotMatch((await run(edit(quick))).out, /# Warnings/);
+  });
+});
+
+describe('a file that is named', () => {
+  const withTls = (more = '') => {
+    const tls = `{CertFile: ${join(folder, 'no.crt')}, KeyFile: ${join(folder, 'key')}${more}}`;
+    return edit(['{Listen: 127.0.0.1:18000}', `{Listen: 127.0.0.1:18000, Tls: ${tls}}`]);
+  };
+
+  test('and without which serve would not start is a mistake where it is named, each of them', async () => {
+    await writeFile(join(folder, 'key'), 'no key');
+    const { config, code, out, err } = await run(withTls(`, ClientCaFile: ${folder}`));
+    assert.deepEqual([code, out], [64, '']);
+    const [cert, ca, hint, ...more] = err.split('\n');
+    const at = (field: string, path: string) => `:\\d+:\\d+: Xds\\.Tls\\.${field}: ${path}: cannot be read: `;
+    assert.ok(cert?.startsWith(`${config}:`));
+    assert.match(cert ?? '', new RegExp(`${at('CertFile', join(folder, 'no.crt'))}ENOENT`));
+    assert.match(ca ?? '', new RegExp(`${at('ClientCaFile', folder)}it is no regular file$`));
+    assert.match(
+      hint ?? '',
+      /--no-files looks at no such file, where only serve on its machine can read them$/,
+    );
+    assert.deepEqual(more, ['']);
+  });
+
+  test('so is one that can be read and is no good, and nothing of it is told', async () => {
+    await writeFile(join(folder, 'no.crt'), 'sesame');
+    await writeFile(join(folder, 'key'), 'sesame');
+    const { code, err } = await run(withTls());
+    await rm(join(folder, 'no.crt'));
+    assert.equal(code, 64);
+    assert.match(err, /: Xds\.Tls\.CertFile: \S+no\.crt: holds no certificate in PEM, or is cut off$/m);
+    assert.doesNotMatch(err, /sesame/);
+    const admin = join(folder, 'admin.token');
+    await writeFile(admin, 'sesame');
+    const short = await run(edit(['127.0.0.1:9090}', `127.0.0.1:9090, BearerTokenFile: ${admin}}`]), true);
+    const { mistakes } = JSON.parse(short.out) as { readonly mistakes: readonly { readonly path: string }[] };
+    assert.deepEqual([short.code, mistakes.map(({ path }) => path)], [64, ['Admin.BearerTokenFile']]);
+    assert.doesNotMatch(short.out, /sesame/);
+  });
+
+  test('is left out where they are on another machine', async () => {
+    const { code, err } = await run(withTls(), false, false);
+    assert.deepEqual([code, err], [0, '']);
+  });
+
+  test('and that serve waits for is warned of', async () => {
+    const { code, out } = await run(
+      edit(['{Path: /metrics}', '{Path: /metrics, Headers: {X-Key: {File: /no/key}}}']),
+    );
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /^# - ServiceExtensions\[0\]\.Components\[0\]\.Config\.MetricCollector\.HttpMetricCollect\.Headers\.X-Key\.File: \/no\/key: cannot be read: ENOENT.*; until it is good, its backends give no metrics$/m,
+    );
+    assert.deepEqual(meaningOf(out), meaningOf(out.replace(/\n# Warnings[^]*/, '')));
+  });
+
+  test('as is one that says where backends are', async () => {
+    const servers = /^ +Servers:\n(?: +- .*\n)+/m.exec(GOOD)?.[0] ?? '';
+    const indent = /^ */.exec(servers)?.[0] ?? '';
+    const { code, out } = await run(edit([servers, `${indent}Discovery: {File: {Path: /no/list}}\n`]));
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /^# - ServerGroups\[0\]\.Discovery\.File\.Path: \/no\/list: cannot be read: ENOENT.*; until /m,
+    );
   });
 });
 
