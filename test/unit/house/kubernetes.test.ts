@@ -179,6 +179,13 @@ describe('deploy/kubernetes', () => {
       assert.ok(policy.includes(`matchLabels: { ${label}: "true" }`), label);
     }
   });
+
+  test("the sidecar of mesh-mtls reaches istiod's port for certificates through the network policies", () => {
+    const { spec } = only('NetworkPolicy', 'plimsoll-istiod', 'components/mesh-mtls/');
+    assert.deepEqual(spec?.podSelector, only('NetworkPolicy', 'plimsoll').spec?.podSelector);
+    const istiod = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'istio-system' } } };
+    assert.deepEqual(spec?.egress, [{ to: [istiod], ports: [{ protocol: 'TCP', port: 15_012 }] }]);
+  });
 });
 
 /** Not a patch, which has only what differs. */
