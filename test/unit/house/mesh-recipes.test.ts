@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { at, type Path } from '../../../src/doctor/json.ts';
+import { googleGrpcMend } from '../../../src/doctor/mends.ts';
 import { edsBootstrap } from '../../../src/xds/bootstrap.ts';
 import { clusterJson } from '../../../src/xds/resources/cluster.ts';
 import { ownStreamSource } from '../../../src/xds/resources/config-source.ts';
@@ -89,6 +90,16 @@ describe('deploy/istio is as what Plimsoll makes itself', () => {
     const gateway = documents('istio/gateway.yaml')[2];
     assert.deepEqual(at(filter, 'spec', 'configPatches', 1, ...mappers), own.mappers);
     assert.deepEqual(at(gateway, 'spec', 'configPatches', 0, ...mappers), own.mappers);
+  });
+
+  test('pings to Plimsoll are as doctor wants them, and as replicas.md says', () => {
+    const args = ['google_grpc', 'channel_args', 'args'];
+    const set = at(cluster, ...SOURCE, 'api_config_source', 'grpc_services', 0, ...args);
+    const wanted = at(parse(googleGrpcMend(args.slice(1)).yaml), ...args.slice(1)) as object;
+    for (const [name, value] of Object.entries(wanted)) assert.deepEqual(at(set, name), value, name);
+    const seconds = Number(at(set, 'grpc.keepalive_time_ms', 'int_value')) / 1000;
+    const text = readFileSync(new URL('../../../deploy/replicas.md', import.meta.url), 'utf8');
+    assert.ok(text.includes(`(\`google_grpc\`) with pings each ${seconds} s`));
   });
 
   test('the cluster is the group of its name for alerts', () => {
