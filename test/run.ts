@@ -11,7 +11,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { helpIfAsked } from './support/command-line.ts';
-import { TOGETHER } from './support/together.ts';
+import { InTurn } from './support/in-turn.ts';
+import { ALONE } from './support/together.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -21,23 +22,68 @@ const CHECKS = ['format:check', 'lint', 'types', 'unused'];
 /** Test files of one run of `node --test`, which on Node 20 takes no glob and finds no `.ts` file by itself. */
 interface Stage {
   readonly folders: readonly string[];
-  /** Files that run at a time; each is a process of its own, but for those of {@link TOGETHER}. */
+  /** Processes at a time. */
   readonly concurrency: number;
+  /** Test files that share a process, at most; default: none do. Those of {@link ALONE} never do. */
+  readonly filesOfAProcess?: number;
 }
 
-/** The longest that a process may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
-const TIMEOUT_SECONDS = 300;
+/**
+ * The longest that a process may take, of one test file and of several. A timer, socket or process that it leaks keeps it
+ * until then, and fails it.
+ */
+const TIMEOUT_SECONDS = { one: 300, several: 600 } as const;
 
-const STAGES: readonly Stage[] = [
-  { folders: ['unit', 'golden'], concurrency: 3 },
-  // wait more than they work
-  { folders: ['integration', 'faults'], concurrency: 3 },
+/** One after the other; those of one line side by side. */
+const STAGES: readonly (readonly Stage[])[] = [
+  [
+    // work more than they wait
+    { folders: ['unit', 'golden'], concurrency: 2, filesOfAProcess: 10 },
+    // wait more than they work
+    { folders: ['integration', 'faults'], concurrency: 3 },
+  ],
   // measure latency under load: nothing beside them
-  { folders: ['load'], concurrency: 1 },
+  [{ folders: ['load'], concurrency: 1 }],
 ];
 
-/** Of those of {@link TOGETHER}. */
-const FILES_OF_A_PROCESS = 10;
+/** Begun first, the longest one before all, so that none of them is waited for alone at the end. */
+const LONGEST = [
+  'core/trust',
+  'config/hostile',
+  'kubernetes/objects',
+  'collect/sample',
+  'xds/tls',
+  'core/properties',
+  'xds/hostile-connections',
+  'xds/fuzz',
+  'bench/routing/report',
+  'discovery/file',
+  'commands/completion',
+  'xds/frozen-clients',
+  'commands/record-replay',
+  'replay/replay',
+  'commands/validate',
+  'commands/config-reloader',
+  'core/closed-loop',
+  'config/parsed-list',
+  'collect/hostile-backends',
+  'collect/scrape',
+  'integration/patience',
+  'integration/pack',
+  'faults/short',
+  'integration/serve',
+  'integration/image',
+  'integration/restart',
+  'integration/replicas',
+  'integration/grpc-client',
+  'integration/admission',
+  'integration/hot-reload',
+  'integration/lean-scrape',
+  'integration/setup',
+  'integration/shares',
+  'integration/reload',
+  'integration/warming',
+].map((name) => `/${name}.test.ts`);
 
 helpIfAsked(import.meta.url);
 const args = process.argv.slice(2);
@@ -50,14 +96,18 @@ process.exitCode = (await main()) ? 0 : 1;
 async function main(): Promise<boolean> {
   if (words.length === 0 && onlyFolder === undefined && !(await checks())) return false;
   if (onlyCheck) return true;
-  const chosen = onlyFolder === undefined ? STAGES : [{ folders: [onlyFolder], concurrency: 1 }];
-  const stages = chosen.map((stage) => ({ stage, files: filesOf(stage) }));
-  const wanted = words.length === 0 ? stages : stages.filter(({ files }) => files.length > 0);
-  if (wanted.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
+  const chosen = onlyFolder === undefined ? STAGES : [[{ folders: [onlyFolder], concurrency: 1 }]];
+  const stages = chosen
+    .map((beside) => beside.map((stage) => ({ stage, files: filesOf(stage) })))
+    .map((beside) => (words.length === 0 ? beside : beside.filter(({ files }) => files.length > 0)))
+    .filter((beside) => beside.length > 0);
+  if (stages.length === 0) return fail(`no test file's path holds ${words.join(' or ')}`);
   if (onlyFolder !== undefined && !(await prepare(onlyFolder))) return false;
-  for (const [index, { stage, files }] of wanted.entries()) {
-    if (files.length === 0) return fail(`no test files in ${stage.folders.join(', ')}`);
-    if (!(await runStage(stage, files, index === wanted.length - 1))) return false;
+  for (const [index, beside] of stages.entries()) {
+    for (const { stage, files } of beside) {
+      if (files.length === 0) return fail(`no test files in ${stage.folders.join(', ')}`);
+    }
+    if (!(await runBeside(beside, index === stages.length - 1))) return false;
   }
   return true;
 }
@@ -86,7 +136,13 @@ function filesOf({ folders }: Stage): string[] {
   return folders
     .flatMap((folder) => testFiles(join('test', folder)))
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-    .toSorted();
+    .toSorted()
+    .toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+function placeOf(file: string): number {
+  const place = LONGEST.findIndex((end) => file.endsWith(end));
+  return place === -1 ? LONGEST.length : place;
 }
 
 function testFiles(folder: string): string[] {
@@ -102,35 +158,72 @@ async function prepare(folder: string): Promise<boolean> {
   return (await endOf(child)) === 0 || fail(`${program} failed`);
 }
 
-/** In a new folder: programs that each import a part of these files. Every so many-th is one, as neighbours are alike. */
-function writePrograms(folder: string, files: readonly string[]): string[] {
-  const count = Math.ceil(files.length / FILES_OF_A_PROCESS);
-  return Array.from({ length: count }, (_, part) => {
-    const imports = files
-      .filter((_file, index) => index % count === part)
-      .map((file) => `import ${JSON.stringify(relative(folder, join(root, file)))};\n`);
-    const program = join(folder, `together-${part + 1}.ts`);
-    writeFileSync(program, imports.join(''));
+/**
+ * In a new folder: a program for each process. Those that share one are dealt out like cards, so that the longest are in
+ * different ones. Their names have the order in which `node --test` takes them.
+ */
+function writePrograms(folder: string, { filesOfAProcess }: Stage, files: readonly string[]): string[] {
+  const sharing = filesOfAProcess === undefined ? [] : files.filter((file) => !ALONE.includes(file));
+  const count = Math.ceil(sharing.length / (filesOfAProcess ?? 1));
+  const parts = Array.from({ length: count }, (_, part) =>
+    sharing.filter((_file, index) => index % count === part),
+  );
+  const alone = files.filter((file) => !sharing.includes(file));
+  const importOf = (file: string): string => JSON.stringify(relative(folder, join(root, file)));
+  const texts = [
+    ...alone.map((file) => `import ${importOf(file)};\n`),
+    ...parts.map((part) => {
+      const entries = part.map((file) => `  ${JSON.stringify(file)}: () => import(${importOf(file)}),\n`);
+      const together = importOf('test/support/run-together.ts');
+      return `import { runTogether } from ${together};\nrunTogether({\n${entries.join('')}});\n`;
+    }),
+  ];
+  return texts.map((text, index) => {
+    const program = join(folder, `${String(index).padStart(4, '0')}.ts`);
+    writeFileSync(program, text);
     return program;
   });
 }
 
-async function runStage(stage: Stage, files: readonly string[], isLast: boolean): Promise<boolean> {
-  console.log(`\n${files.length} test files in ${stage.folders.join(', ')}`);
+type ChosenStage = { readonly stage: Stage; readonly files: readonly string[] };
+
+/** Each tells what it has to tell when the one before has told all. */
+async function runBeside(stages: readonly ChosenStage[], isLast: boolean): Promise<boolean> {
+  let turn: Promise<unknown> = Promise.resolve();
+  const runs = stages.map((chosen, index) => {
+    const run = runStage(chosen, turn, isLast && index === stages.length - 1);
+    turn = Promise.allSettled([turn, run]);
+    return run;
+  });
+  return (await Promise.all(runs)).every(Boolean);
+}
+
+async function runStage(
+  { stage, files }: ChosenStage,
+  turn: Promise<unknown>,
+  isLast: boolean,
+): Promise<boolean> {
+  const told = new InTurn(turn, (line) => console.log(line));
+  told.line(`\n${files.length} test files in ${stage.folders.join(', ')}`);
   mkdirSync(join(root, '.cache'), { recursive: true });
   const folder = mkdtempSync(join(root, '.cache', 'tests-'));
   try {
-    const isTogether = (file: string): boolean => TOGETHER.some((start) => file.startsWith(start));
-    const programs = writePrograms(folder, files.filter(isTogether));
-    return await runPrograms(stage, [...programs, ...files.filter((file) => !isTogether(file))], isLast);
+    return await runPrograms(stage, writePrograms(folder, stage, files), told, isLast);
   } finally {
     rmSync(folder, { recursive: true });
+    await told.turn;
   }
 }
 
 /** Shows what `node --test` says, with the time since the start before the last stage's summary. */
-async function runPrograms(stage: Stage, programs: readonly string[], isLast: boolean): Promise<boolean> {
-  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${TIMEOUT_SECONDS * 1000}`];
+async function runPrograms(
+  stage: Stage,
+  programs: readonly string[],
+  told: InTurn,
+  isLast: boolean,
+): Promise<boolean> {
+  const seconds = TIMEOUT_SECONDS[stage.filesOfAProcess === undefined ? 'one' : 'several'];
+  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${seconds * 1000}`];
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...programs],
@@ -142,9 +235,12 @@ async function runPrograms(stage: Stage, programs: readonly string[], isLast: bo
     const summary = /^ℹ tests (\d+)$/.exec(stripVTControlCharacters(line));
     if (summary !== null) {
       count = Number(summary[1]);
-      if (isLast) console.log(`\ntotal ${secondsSince(0)} s\n`);
+      if (isLast) {
+        await told.turn;
+        told.line(`\ntotal ${secondsSince(0)} s\n`);
+      }
     }
-    console.log(line);
+    told.line(line);
   }
   const code = await ended;
   return code === 0 && count === 0 ? fail('node --test ran no test') : code === 0;

@@ -20,11 +20,14 @@ export function queueSeconds({ backends, staySeconds }: GroupDecision): number |
 }
 
 /**
- * Which part of the backends that may take traffic is above the mark.
- * @returns 0..1; undefined: there is none with a weight above 0 that does not drain
+ * Which part of the backends that may take traffic is above the mark: 1 when sidecars have nobody to send to. One that
+ * sleeps, or is removed as it gives no metrics, is not in the assignment and can take none.
+ * @returns 0..1; undefined: nobody is in the assignment but those that drain
  */
 export function saturatedRatio({ backends }: GroupDecision): number | undefined {
-  const members = backends.filter(({ backend }) => backend.weight > 0 && backend.draining !== true);
+  const members = backends.filter(
+    ({ backend, health }) => health !== undefined && backend.weight > 0 && backend.draining !== true,
+  );
   return members.length === 0
     ? undefined
     : members.filter(({ saturated }) => saturated).length / members.length;

@@ -71,7 +71,11 @@ const GROUP_GAUGES: readonly GroupGauge[] = [
     'Estimated time that the group needs for what queues in it; for autoscaling.',
     queueSeconds,
   ],
-  ['saturated_ratio', 'Part of the backends that is above the mark; for autoscaling.', saturatedRatio],
+  [
+    'saturated_ratio',
+    'Part of the backends in the assignment, without those that drain, that is above the mark; for autoscaling.',
+    saturatedRatio,
+  ],
   [
     'observing',
     '1: Mode: Observe; weight, share, health and saturated tell what sidecars would be told.',

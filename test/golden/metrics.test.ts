@@ -11,6 +11,9 @@ const isOurs = ({ name }: MetricFamily): boolean => !/^plimsoll_(process|nodejs)
 test('deploy/metrics.md lists every metric, and no other', async () => {
   const families = (await metricFamilies()).filter(isOurs);
   assert.ok(families.length > 40);
+  // else its labels would not be told
+  const silent = families.filter(({ hasSeries }) => !hasSeries).map(({ name }) => name);
+  assert.deepEqual(silent, []);
   const rows = families
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, type, labels, help }) => {

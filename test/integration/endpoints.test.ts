@@ -97,6 +97,12 @@ test('all saturated: 503 with retry-after; back with the next assignment', async
   await publish([{ ...first, health: 'DRAINING' }, second]);
   const answer = await waitFor('a 200', async () => eventually(await get('/'), 200));
   assert.deepEqual(answer, { status: 200, body: 'second', retryAfter: undefined });
+  // by which the alert on lost backends leaves the one that drains alone
+  const members = await envoy.stats(/^cluster\.llama\.membership_(total|healthy|excluded)$/);
+  assert.deepEqual(
+    ['total', 'healthy', 'excluded'].map((name) => members.get(`cluster.llama.membership_${name}`)),
+    [2, 1, 1],
+  );
 });
 
 test('an assignment without endpoints clears the cluster: 503', async () => {

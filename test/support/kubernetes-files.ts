@@ -48,6 +48,8 @@ export interface KubernetesManifest {
     readonly ports?: readonly { readonly name: string; readonly port: number; readonly targetPort: string }[];
     readonly clusterIP?: string;
     readonly groups?: unknown;
+    readonly podSelector?: unknown;
+    readonly egress?: unknown;
   };
   readonly resources?: readonly string[];
   readonly components?: readonly string[];

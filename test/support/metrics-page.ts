@@ -25,6 +25,21 @@ const decision = groupDecision(
         targetSeconds: 0.3,
       },
     },
+    zones: [
+      {
+        zone: 'a',
+        backends: 1,
+        excess: 0,
+        available: 1,
+        gain: 1,
+        integral: 0,
+        overflow: 0.01,
+        plain: false,
+        factor: 0.01,
+        homeShare: 1,
+        assignment: { serverGroup: GROUP, endpoints: [], dropShare: 0 },
+      },
+    ],
   },
 );
 const run: CollectRun = {
@@ -85,6 +100,7 @@ export interface MetricFamily {
   readonly help: string;
   /** Without those of its buckets. */
   readonly labels: readonly string[];
+  readonly hasSeries: boolean;
 }
 
 export async function metricFamilies(): Promise<readonly MetricFamily[]> {
@@ -94,8 +110,9 @@ export async function metricFamilies(): Promise<readonly MetricFamily[]> {
     if (name === undefined || help === undefined) return [];
     const type = lines[index + 1]?.split(' ')[3] ?? '';
     const own = new RegExp(`^${name}(_bucket|_sum|_count)?[{ ]`);
-    const labels = lines.filter((other) => own.test(other)).flatMap(labelNames);
-    return [{ name, type, help, labels: [...new Set(labels)].filter((label) => label !== 'le') }];
+    const series = lines.filter((other) => own.test(other));
+    const labels = [...new Set(series.flatMap(labelNames))].filter((label) => label !== 'le');
+    return [{ name, type, help, labels, hasSeries: series.length > 0 }];
   });
 }
 

@@ -42,3 +42,12 @@ test('saturated: of those that may take traffic', () => {
   assert.equal(saturatedRatio(groupDecision('llama', backends)), 0.25);
   assert.equal(saturatedRatio(groupDecision('llama', backends.slice(4))), undefined);
 });
+
+test('saturated: all, when those beside them sleep, are removed or drain', () => {
+  const full = of(1, {}, { saturated: true, health: 'UNHEALTHY' });
+  const asleep = of(2, {}, { use: 'asleep', health: undefined });
+  const removed = of(3, {}, { use: 'removed', health: undefined });
+  const leaving = backendDecision(backend(4, { draining: true }), { use: 'draining', health: 'DRAINING' });
+  assert.equal(saturatedRatio(groupDecision('llama', [full, asleep, removed, leaving])), 1);
+  assert.equal(saturatedRatio(groupDecision('llama', [asleep, removed, leaving])), undefined);
+});

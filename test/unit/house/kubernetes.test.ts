@@ -158,6 +158,18 @@ describe('deploy/kubernetes', () => {
     });
   }
 
+  test('every configuration begins with Observe, and the README has the step to Active', () => {
+    const recipes = ['istio', 'envoy-gateway'].map((name) => `../${name}/plimsoll/plimsoll.yaml`);
+    const files = [...kubernetesFiles().filter((name) => name.endsWith('plimsoll.yaml')), ...recipes];
+    assert.ok(files.length > 4);
+    for (const name of files) {
+      for (const { mode } of configurationOf(name).serverGroups) assert.equal(mode, 'Observe', name);
+    }
+    for (const folder of ['.', '../istio', '../envoy-gateway']) {
+      assert.match(read(`${folder}/README.md`), /set `Mode: Active`/, folder);
+    }
+  });
+
   test('every Role only lists and watches, and is bound to the account of the pods', () => {
     const roles = manifests.filter(({ kind }) => kind === 'Role');
     assert.equal(roles.length, 3);
@@ -178,6 +190,13 @@ describe('deploy/kubernetes', () => {
     for (const label of Object.keys(only('Namespace', 'inference').metadata?.labels ?? {})) {
       assert.ok(policy.includes(`matchLabels: { ${label}: "true" }`), label);
     }
+  });
+
+  test("the sidecar of mesh-mtls reaches istiod's port for certificates through the network policies", () => {
+    const { spec } = only('NetworkPolicy', 'plimsoll-istiod', 'components/mesh-mtls/');
+    assert.deepEqual(spec?.podSelector, only('NetworkPolicy', 'plimsoll').spec?.podSelector);
+    const istiod = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'istio-system' } } };
+    assert.deepEqual(spec?.egress, [{ to: [istiod], ports: [{ protocol: 'TCP', port: 15_012 }] }]);
   });
 });
 

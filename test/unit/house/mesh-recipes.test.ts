@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { at, type Path } from '../../../src/doctor/json.ts';
+import { googleGrpcMend } from '../../../src/doctor/mends.ts';
 import { edsBootstrap } from '../../../src/xds/bootstrap.ts';
 import { clusterJson } from '../../../src/xds/resources/cluster.ts';
 import { ownStreamSource } from '../../../src/xds/resources/config-source.ts';
@@ -46,6 +47,27 @@ function assertAsOwn(recipe: unknown, ...paths: readonly Path[]): void {
 
 const SOURCE = ['eds_cluster_config', 'eds_config'];
 
+interface Relabelling {
+  readonly source_labels: readonly string[];
+  readonly regex: string;
+  readonly target_label: string;
+  readonly replacement: string;
+}
+
+/** What the README has Prometheus do with the series of a proxy: by it alerts know which group a cluster is. */
+function assertRelabelled(readme: string, cluster: { readonly label: string; readonly name: unknown }): void {
+  const text = readFileSync(new URL(`../../../deploy/${readme}`, import.meta.url), 'utf8');
+  const [, block = assert.fail('no rule')] = /```yaml\n(metric_relabel_configs:\n[^`]*)```/.exec(text) ?? [];
+  const { metric_relabel_configs: rules } = parse(block) as {
+    readonly metric_relabel_configs: readonly Relabelling[];
+  };
+  const [rule = assert.fail('no rule')] = rules;
+  assert.deepEqual(rule.source_labels, [cluster.label]);
+  assert.ok(typeof cluster.name === 'string');
+  assert.match(cluster.name, new RegExp(`^(?:${rule.regex})$`));
+  assert.deepEqual([rule.target_label, rule.replacement], ['server_group', group.name]);
+}
+
 describe('deploy/istio is as what Plimsoll makes itself', () => {
   const filter = file('istio/envoy-filter.yaml');
   const cluster = at(filter, 'spec', 'configPatches', 0, 'patch', 'value');
@@ -68,6 +90,22 @@ describe('deploy/istio is as what Plimsoll makes itself', () => {
     const gateway = documents('istio/gateway.yaml')[2];
     assert.deepEqual(at(filter, 'spec', 'configPatches', 1, ...mappers), own.mappers);
     assert.deepEqual(at(gateway, 'spec', 'configPatches', 0, ...mappers), own.mappers);
+  });
+
+  test('pings to Plimsoll are as doctor wants them, and as replicas.md says', () => {
+    const args = ['google_grpc', 'channel_args', 'args'];
+    const set = at(cluster, ...SOURCE, 'api_config_source', 'grpc_services', 0, ...args);
+    const wanted = at(parse(googleGrpcMend(args.slice(1)).yaml), ...args.slice(1)) as object;
+    for (const [name, value] of Object.entries(wanted)) assert.deepEqual(at(set, name), value, name);
+    const seconds = Number(at(set, 'grpc.keepalive_time_ms', 'int_value')) / 1000;
+    const text = readFileSync(new URL('../../../deploy/replicas.md', import.meta.url), 'utf8');
+    assert.ok(text.includes(`(\`google_grpc\`) with pings each ${seconds} s`));
+  });
+
+  test('the cluster is the group of its name for alerts', () => {
+    const name = at(filter, 'spec', 'configPatches', 0, 'match', 'cluster', 'name');
+    assertRelabelled('istio/README.md', { label: 'cluster_name', name });
+    assert.equal(at(cluster, 'eds_cluster_config', 'service_name'), group.name);
   });
 
   test('retries', () => {
@@ -103,6 +141,11 @@ describe('deploy/envoy-gateway is as what Plimsoll makes itself', () => {
 
   test('the 503', () => {
     assert.deepEqual(at(patched('/local_reply_config'), 'mappers'), own.mappers);
+  });
+
+  test('the cluster is the group of its name for alerts', () => {
+    const name = at(policy, 'spec', 'jsonPatches', 0, 'name');
+    assertRelabelled('envoy-gateway/README.md', { label: 'envoy_cluster_name', name });
   });
 
   test('limits and retries', () => {
