@@ -28,11 +28,8 @@ interface Stage {
   readonly filesOfAProcess?: number;
 }
 
-/**
- * The longest that a process may take, of one test file and of several. A timer, socket or process that it leaks keeps it
- * until then, and fails it.
- */
-const TIMEOUT_SECONDS = { one: 300, several: 600 } as const;
+/** The longest that a process may take. A timer, socket or process that it leaks keeps it until then, and fails it. */
+const TIMEOUT_SECONDS = 300;
 
 /** One after the other; those of one line side by side. */
 const STAGES: readonly (readonly Stage[])[] = [
@@ -222,8 +219,7 @@ async function runPrograms(
   told: InTurn,
   isLast: boolean,
 ): Promise<boolean> {
-  const seconds = TIMEOUT_SECONDS[stage.filesOfAProcess === undefined ? 'one' : 'several'];
-  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${seconds * 1000}`];
+  const limits = [`--test-concurrency=${stage.concurrency}`, `--test-timeout=${TIMEOUT_SECONDS * 1000}`];
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', '--test', '--test-reporter=spec', ...limits, ...options, ...programs],
