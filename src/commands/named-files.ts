@@ -1,4 +1,5 @@
 import type { Path } from '../config/mistake.ts';
+import { LIST_BYTES_MAX } from '../config/parsed-list.ts';
 import type { ConfigurationFile } from '../config/schema.ts';
 import { type CredentialFiles, readCredentials } from '../runtime/credentials.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -22,8 +23,6 @@ type Http = Extension['Components'][number]['Config']['MetricCollector']['HttpMe
 type Group = ConfigurationFile['ServerGroups'][number];
 type Found = Promise<readonly FileFault[]>;
 
-/** As `Discovery` reads. */
-const LIST_BYTES_MAX = 8 * 1024 * 1024;
 const NO_METRICS = 'until it is good, its backends give no metrics';
 const NO_BACKENDS = 'until it can be read, the server group has no backends from there';
 

@@ -11,6 +11,8 @@ export type ReadList<Item> =
   | { readonly kind: 'list'; readonly items: readonly Item[] }
   | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[]; readonly more: number };
 
+/** A file with a list beyond this is not read: one of 10,000 backends has a tenth of it. */
+export const LIST_BYTES_MAX = 8 * 1024 * 1024;
 /** Characters of a text that is read in one go. */
 const PIECE_LENGTH = 16 * 1024;
 

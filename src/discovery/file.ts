@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { formatMistake, type Mistake } from '../config/mistake.ts';
-import { readList } from '../config/parsed-list.ts';
+import { LIST_BYTES_MAX, readList } from '../config/parsed-list.ts';
 import { parseServerList } from '../config/server-list.ts';
 import { parseTargetGroups } from '../config/target-groups.ts';
 import type { FileDiscovery } from '../core/model/discovery.ts';
@@ -16,8 +16,6 @@ import { type FilePlace, NOWHERE, placeOf, type SeenFile, wholeFile } from '../r
 import type { Discoverer, DiscoveryObserver, Found } from './discoverer.ts';
 import { foundTargets } from './targets.ts';
 
-/** A list of 10,000 backends has a tenth of it. */
-const FILE_BYTES_MAX = 8 * 1024 * 1024;
 /** A file that is written in place, or created anew, may be half written: what it says has to stand for so long. */
 const SETTLE_MS = 500;
 /** However often it is another one: a file that something writes all the time would never be read. */
@@ -176,7 +174,7 @@ async function contentOf(path: string): Promise<Content> {
 
 async function bytesOf(path: string): Promise<Buffer> {
   try {
-    return await readSmallFile(path, FILE_BYTES_MAX);
+    return await readSmallFile(path, LIST_BYTES_MAX);
   } catch (error) {
     const fault = error instanceof Error ? error.cause : error;
     throw new Error(`cannot be read: ${fileFault(fault)}`, { cause: error });
