@@ -97,7 +97,6 @@ async function startToReady(): Promise<Row> {
 
 /** With engines that stand idle, whose pages are as large as those of vLLM, and one sidecar. */
 async function idleProcessor(): Promise<Row> {
-  const seconds = idleSeconds;
   const backends = await startBackends(IDLE_BACKENDS);
   try {
     return await withConfiguration(backends, async (config, xdsPort) => {
@@ -106,14 +105,14 @@ async function idleProcessor(): Promise<Row> {
       await sleep(systemClock, WARM_MS);
       const before = processorSeconds([plane.pid]);
       const startedMs = systemClock.now();
-      await sleep(systemClock, 1000 * seconds);
+      await sleep(systemClock, 1000 * idleSeconds);
       const used = processorSeconds([plane.pid]) - before;
       const share = (1000 * used) / (systemClock.now() - startedMs);
       await sidecars.stop();
       await plane.kill();
       return {
         what: `processor, ${IDLE_BACKENDS} idle backends at Interval 1, 1 sidecar`,
-        measured: `${(100 * share).toFixed(2)} % of a core over ${seconds} s`,
+        measured: `${(100 * share).toFixed(2)} % of a core over ${idleSeconds} s`,
         aim: '1 %',
       };
     });

@@ -19,7 +19,7 @@ import { EXIT, messageOf } from '../../src/runtime/errors.ts';
 import { builtPlimsoll } from '../bench/routing/built-plimsoll.ts';
 import type { Row } from '../faults/model.ts';
 import { ROWS } from '../faults/rows/all.ts';
-import { readCommandLine } from '../support/command-line.ts';
+import { numberOption, readCommandLine } from '../support/command-line.ts';
 import { Progress } from './progress.ts';
 import { reportJson, reportText, type SoakResult } from './report.ts';
 import { sidecarRows } from './sidecar-rows.ts';
@@ -137,22 +137,15 @@ function readOptions(): Options {
     throw new Error(`--hours: ${HOURS.least} to ${HOURS.most}, not ${values.hours ?? 'left out'}`);
   return {
     hours,
-    seed: count('seed', values.seed, 0, 2 ** 31),
+    seed: numberOption('--seed', values.seed, { least: 0, most: 2 ** 31 }),
     json: values.json,
     faults: !values['no-faults'],
     only: values.only,
     program: values.program,
     size: {
-      backends: count('backends', values.backends, 20, 1000),
-      sidecars: count('sidecars', values.sidecars, 1, 1000),
-      rate: count('rate', values.rate, 1, 1000),
+      backends: numberOption('--backends', values.backends, { least: 20, most: 1000 }),
+      sidecars: numberOption('--sidecars', values.sidecars, { most: 1000 }),
+      rate: numberOption('--rate', values.rate, { most: 1000 }),
     },
   };
-}
-
-function count(name: string, text: string, from: number, to: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < from || value > to)
-    throw new Error(`--${name}: an integer of ${from} to ${to}, not ${text}`);
-  return value;
 }

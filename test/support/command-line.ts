@@ -48,7 +48,7 @@ export function numberOption(
   { least = 1, most = 100_000, whole = true }: Bounds = {},
 ): number {
   const value = Number(text);
-  const fits = text.trim() !== '' && value >= least && value <= most && (!whole || Number.isInteger(value));
+  const fits = (whole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(text) && value >= least && value <= most;
   if (fits) return value;
   return orEnd(() => {
     const kind = whole ? 'a whole number' : 'a number';

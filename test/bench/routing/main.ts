@@ -22,7 +22,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { EXIT, messageOf, PlimsollError } from '../../../src/runtime/errors.ts';
-import { readCommandLine } from '../../support/command-line.ts';
+import { numberOption, readCommandLine } from '../../support/command-line.ts';
 import { armOf } from './arm.ts';
 import { builtPlimsoll } from './built-plimsoll.ts';
 import { CellStore } from './cell-store.ts';
@@ -43,6 +43,8 @@ const INTERRUPTED = 130;
 const QUICK_RERUNS = 1;
 /** A cell with 4 sidecars uses a sixth of a core; what starts and ends beside it needs some, too. */
 const JOBS_PER_CORE = 2;
+/** Of numbers on the command line. */
+const UP_TO = { most: 999 } as const;
 
 process.exitCode = await main();
 
@@ -153,13 +155,13 @@ function readOptions(): Options {
       scenarios: values.scenario === undefined ? known : named(known, values.scenario),
       ...(values.arm !== undefined && { arms: armsOf(values.arm) }),
       ...(values.sidecars !== undefined && {
-        sidecars: listOf(values.sidecars).map((text) => count('--sidecars', text)),
+        sidecars: listOf(values.sidecars).map((text) => numberOption('--sidecars', text, UP_TO)),
       }),
-      seeds: count('--seeds', values.seeds ?? (values.quick ? '1' : '3')),
+      seeds: numberOption('--seeds', values.seeds ?? (values.quick ? '1' : '3'), UP_TO),
       ...(values.quick && { reruns: QUICK_RERUNS }),
       ...(values['no-reruns'] && { reruns: 0 }),
     },
-    jobs: count('--jobs', values.jobs ?? String(JOBS_PER_CORE * availableParallelism())),
+    jobs: numberOption('--jobs', values.jobs ?? String(JOBS_PER_CORE * availableParallelism()), UP_TO),
     todo: values.plan ? 'plan' : values['report-only'] ? 'report' : 'play',
     keepGoing: values['keep-going'],
     retryDisturbed: values['retry-disturbed'],
@@ -188,11 +190,6 @@ function armsOf(list: string): readonly ArmName[] {
 
 function listOf(list: string): readonly string[] {
   return [...new Set(list.split(','))];
-}
-
-function count(option: string, text: string): number {
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new PlimsollError('usage', `${option} ${text}: must be a whole number from 1 to 999`);
 }
 
 function say(line: string): void {
